@@ -18,12 +18,12 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Asking is a run, or a session of its request, whose agent waits for an answer.
+// Asking is a run whose agent waits for an answer, or a session of its request whose agent does.
 type Asking struct {
 	Question *workflow.Question
-	// Run has Question in it, also where a session asks.
+	// Run includes Question, even if a session asks it.
 	Run workflow.Run
-	// Session: a session's agent asks, not the run's.
+	// Session: the session's agent asks, not the run's.
 	Session bool
 
 	app   *App
@@ -31,7 +31,7 @@ type Asking struct {
 	host  *session.Session
 }
 
-// Asking finds the question of the run that ref names. only, unless it is empty, is the one question that is meant.
+// Asking finds the question of the run that ref names. If only is set, it must be that question.
 func (p *App) Asking(ctx context.Context, ref, only string) (*Asking, error) {
 	found, err := p.Find(ctx, ref)
 	if err != nil {
@@ -49,7 +49,7 @@ func (p *App) Asking(ctx context.Context, ref, only string) (*Asking, error) {
 	case a.Question == nil:
 		return nil, Wrong(run, "it asks nothing", "signalbox status "+run.Ref())
 	case !held:
-		return nil, Wrong(run, "it was cut off while it asked, and its agent with it", "let it go on, and ask again if it has to: signalbox resume "+run.Ref())
+		return nil, Wrong(run, "it was cut off while it asked, and its agent with it", "resume it, so that it asks again if it has to: signalbox resume "+run.Ref())
 	case only != "" && only != a.Question.ID:
 		return nil, Wrong(run, fmt.Sprintf("it asks %s, not %s", a.Question.ID, only), "signalbox answer "+run.Ref())
 	}
@@ -59,8 +59,8 @@ func (p *App) Asking(ctx context.Context, ref, only string) (*Asking, error) {
 // maxAnswer bounds an answer in words, in runes.
 const maxAnswer = 4000
 
-// Give leaves the answer for the process that carries the run or hosts the session, waits until it has taken it, and returns the
-// answer as it stands: another person may have been before this one, which is an error. Of a run that goes on it is the run as it is then.
+// Give leaves the answer for the process that runs the run or hosts the session, and waits until that has taken it. It returns the
+// answer that counts and the run as it is then. It is an error if someone else answered first.
 func (a *Asking) Give(ctx context.Context, answer workflow.Answer) (workflow.Answer, workflow.Run, error) {
 	answer.Question = a.Question.ID
 	why := a.Question.Refuses(answer)
@@ -74,7 +74,16 @@ func (a *Asking) Give(ctx context.Context, answer workflow.Answer) (workflow.Ans
 	answer.By, answer.At = order.By, order.At
 	order.Answer = &answer
 	if a.Session {
-		return answer, a.Run, a.giveSession(ctx, answer)
+		said, err := json.Marshal(answer)
+		if err != nil {
+			return answer, a.Run, fmt.Errorf("answer %s: %w", answer.Question, err)
+		}
+		err = a.host.Answer(ctx, answer.Question, said)
+		if errors.Is(err, session.ErrNotAsked) || errors.Is(err, session.ErrNotRunning) {
+			err = &problem.Error{Err: fmt.Errorf("answer %s: the agent no longer waits for one", answer.Question),
+				Hint: fmt.Sprintf("see what it does: signalbox session watch %d", a.Run.Details.Number)}
+		}
+		return answer, a.Run, wire.Explained(err)
 	}
 	err := a.app.Signal(ctx, a.found, func(_ *workflow.Run, s *workflow.Signals) { s.Commands = append(s.Commands, order) })
 	if err != nil {
@@ -84,30 +93,17 @@ func (a *Asking) Give(ctx context.Context, answer workflow.Answer) (workflow.Ans
 	if err != nil {
 		return answer, run, err
 	}
-	stands := run.Details.Answer
+	first := run.Details.Answer
 	switch {
-	case stands == nil || stands.Question != answer.Question:
-		return answer, run, Wrong(&run, fmt.Sprintf("the agent wants no answer to %s any more", answer.Question), "signalbox status "+run.Ref())
-	case stands.Verdict != answer.Verdict || stands.Option != answer.Option || stands.Text != answer.Text || stands.By != answer.By:
-		return answer, run, Wrong(&run, fmt.Sprintf("%s was answered before: %s by %s", answer.Question, AnsweredWord(stands), redact.Line(stands.By, 100)), "signalbox status "+run.Ref())
+	case first == nil || first.Question != answer.Question:
+		return answer, run, Wrong(&run, fmt.Sprintf("the agent no longer waits for an answer to %s", answer.Question), "signalbox status "+run.Ref())
+	case first.Verdict != answer.Verdict || first.Option != answer.Option || first.Text != answer.Text || first.By != answer.By:
+		return answer, run, Wrong(&run, fmt.Sprintf("%s was answered before: %s by %s", answer.Question, AnsweredWord(first), redact.Line(first.By, 100)), "signalbox status "+run.Ref())
 	}
-	return *stands, run, nil
+	return *first, run, nil
 }
 
-func (a *Asking) giveSession(ctx context.Context, answer workflow.Answer) error {
-	said, err := json.Marshal(answer)
-	if err != nil {
-		return fmt.Errorf("answer %s: %w", answer.Question, err)
-	}
-	err = a.host.Answer(ctx, answer.Question, said)
-	if errors.Is(err, session.ErrNotAsked) || errors.Is(err, session.ErrNotRunning) {
-		return &problem.Error{Err: fmt.Errorf("answer %s: the agent wants no answer to it any more", answer.Question),
-			Hint: fmt.Sprintf("see what it does: signalbox session watch %d", a.Run.Details.Number)}
-	}
-	return wire.Explained(err)
-}
-
-// taken waits until the process that carries the run has taken the order, and returns the run then.
+// taken waits until the process that runs the run has taken the order, and returns the run as it is then.
 func (a *Asking) taken(ctx context.Context, order string) (workflow.Run, error) {
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -125,7 +121,7 @@ func (a *Asking) taken(ctx context.Context, order string) (workflow.Run, error) 
 		}
 		if _, held, err := a.app.Held(ctx, a.found.Ref.RequestID); err != nil || !held {
 			if err == nil {
-				err = Wrong(&run, "the process that carried it ended before it took the answer", "let it go on, and ask again if it has to: signalbox resume "+run.Ref())
+				err = Wrong(&run, "the process that carried it ended before it took the answer", "resume it, so that it asks again if it has to: signalbox resume "+run.Ref())
 			}
 			return run, err
 		}
@@ -138,7 +134,7 @@ func (a *Asking) taken(ctx context.Context, order string) (workflow.Run, error) 
 	}
 }
 
-// AnsweredWord is what was done to a question.
+// AnsweredWord says how a question was answered.
 func AnsweredWord(a *workflow.Answer) string {
 	switch a.Verdict {
 	case workflow.AnswerAllow:

@@ -12,25 +12,13 @@ import (
 	"signalbox/internal/store"
 )
 
-// IssueCleanup removes the status of issues that nobody waits for any more.
+// IssueCleanup removes the statuses that no one waits for any more.
 type IssueCleanup struct {
 	All, Dry bool
-	// Tell hears what became of each.
+	// Tell hears the outcome for each.
 	Tell func(CleanedIssue)
-	// keep is keep_statuses when the configuration, and not a typed command, asks for the clean-up.
+	// keep is keep_statuses, if the configuration asks for the cleanup and not the user.
 	keep time.Duration
-}
-
-// forgetStatuses applies keep_statuses: it removes the statuses of issues that ended longer ago and have no folder left. An error here
-// fails no run.
-func (p *App) forgetStatuses(ctx context.Context) {
-	if p.Config.KeepStatuses == 0 {
-		return
-	}
-	clean := IssueCleanup{Tell: func(CleanedIssue) {}, keep: p.Config.KeepStatuses}
-	if err := clean.in(ctx, p.Store); err != nil {
-		p.Log.Warn("old statuses are not removed", "err", err)
-	}
 }
 
 func (c *IssueCleanup) in(ctx context.Context, s *store.Store) error {
@@ -60,7 +48,7 @@ func (c *IssueCleanup) one(ctx context.Context, doc *store.Document[registry.Iss
 		case c.keep > 0 && !s.Expired(now(), c.keep):
 			kept = "it is not old enough"
 		case s.Retained(now()) && !c.All:
-			kept = fmt.Sprintf("%s, for whoever waits for it, until %s", s.Status, s.Timestamp.Add(registry.IssueRetention).Format("2006-01-02"))
+			kept = fmt.Sprintf("%s, which someone may still read, until %s", s.Status, s.Timestamp.Add(registry.IssueRetention).Format("2006-01-02"))
 		}
 		return kept == "" && !c.Dry
 	}
@@ -83,19 +71,18 @@ func (c *IssueCleanup) one(ctx context.Context, doc *store.Document[registry.Iss
 	return nil
 }
 
-// CleanedIssue is what became of one status: it was removed, or in a dry run would be, unless Kept says why it stays.
+// CleanedIssue is the outcome for one status: it was removed, or in a dry run would be, unless Kept says why it stays.
 type CleanedIssue struct {
 	Issue   int    `json:"issue"`
 	Kept    string `json:"kept,omitempty"`
 	Removed bool   `json:"removed"`
 }
 
-// LiveIssues are the issues whose latest run may still move. Its record may be
-// written before its folder is made.
+// LiveIssues are the issues whose latest run may still move. A run's record may exist before its folder does.
 func LiveIssues(ctx context.Context, s *store.Store) (map[int]bool, error) {
 	runs, err := s.Runs(ctx)
 	live := map[int]bool{}
-	for _, r := range runs { // the oldest first, so the newest has the last word
+	for _, r := range runs { // the oldest first, so that the newest counts
 		if r.Err == nil {
 			live[r.Run.Details.Number] = !r.Run.State.Final()
 		}
@@ -103,6 +90,7 @@ func LiveIssues(ctx context.Context, s *store.Store) (map[int]bool, error) {
 	return live, err
 }
 
+// orphanedIssues have a status but no folder.
 func orphanedIssues(ctx context.Context, s *store.Store) ([]int, error) {
 	entries, err := s.IssueStatuses(ctx)
 	if err != nil {
@@ -119,8 +107,7 @@ func orphanedIssues(ctx context.Context, s *store.Store) ([]int, error) {
 	return registry.OrphanedIssues(issues, folders), nil
 }
 
-// Worktrees are the names of the folders in .worktrees. A link counts as the
-// folder that it may lead to.
+// Worktrees are the names of the folders in .worktrees. A link counts as a folder, since it may lead to one.
 func Worktrees(s *store.Store) (names []string, err error) {
 	dir, err := s.Abs(".worktrees")
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Find is the latest run that ref names: a request's number or id, or the
-// beginning of a run id.
+// Find is the latest run that ref names: a request's number or id, or the beginning of a run id.
 func (p *App) Find(ctx context.Context, ref string) (store.RunSummary, error) {
 	runs, err := p.Store.Runs(ctx)
 	if err != nil {
@@ -51,8 +50,8 @@ func (p *App) Find(ctx context.Context, ref string) (store.RunSummary, error) {
 	return *found, nil
 }
 
-// requestBehind is the id of the request that ref names, for a run that cannot be read does not say its number;
-// empty where all can be read.
+// requestBehind is the id of the request that ref names, since an unreadable run doesn't tell its number; empty if all runs can be
+// read.
 func (p *App) requestBehind(ctx context.Context, ref string, runs []store.RunSummary) string {
 	if !slices.ContainsFunc(runs, func(r store.RunSummary) bool { return r.Err != nil }) {
 		return ""
@@ -60,7 +59,7 @@ func (p *App) requestBehind(ctx context.Context, ref string, runs []store.RunSum
 	if request, err := p.Forge.Request(ctx, ref); err == nil {
 		return request.ID
 	}
-	for i := range runs { // its file may be gone
+	for i := range runs { // the request's file may be gone
 		if names(ref, &runs[i]) {
 			return runs[i].Ref.RequestID
 		}
@@ -68,38 +67,39 @@ func (p *App) requestBehind(ctx context.Context, ref string, runs []store.RunSum
 	return ""
 }
 
-// unreadableRun says which document is broken, and what can be done about it.
+// unreadableRun says which document is broken, and how to fix it.
 func unreadableRun(ref string, found *store.RunSummary) error {
 	if errors.Is(found.Err, context.Canceled) {
 		return found.Err
 	}
 	stage := store.RunDir(found.Ref) + "/stage.json"
 	return &problem.Error{Err: fmt.Errorf("the run of %q: %w", ref, found.Err), Code: problem.General,
-		Hint: fmt.Sprintf("it is kept as it is. Fix it: signalbox document validate %s says what is wrong. Or begin anew: move %s and its folder in .worktrees/ away, then: signalbox run %s",
+		Hint: fmt.Sprintf("Signalbox leaves the file as it is. Fix it: signalbox document validate %s says what is wrong. Or start over: move %s and its folder in .worktrees/ away, then: signalbox run %s",
 			stage, store.RunDir(found.Ref), commandline.ShellWord(ref))}
 }
 
-// ErrNoRun: the request is there, and no run answers it yet.
+// ErrNoRun: the request exists but has no run yet.
 var ErrNoRun = errors.New("there is no run of")
 
-// aboutHealth says what to do about a request that the self-healing loop opened to call a person, nil if it is none: no run
-// answers such a one.
+// aboutHealth says what to do about a request that the self-healing loop opened to call a person, for which there is no run; nil if
+// it's another kind of request.
 func (p *App) aboutHealth(ctx context.Context, request string) error {
 	h, err := p.Store.Health().Load(ctx)
-	if err != nil { // what is wrong with state.json is said where it is asked for
+	if err != nil { // the health commands report it
 		return nil
 	}
 	switch critical, earlier := h.About(request); {
 	case critical:
 		return &problem.Error{Err: fmt.Errorf("request %s calls a person: %s; no run answers it", request, h.FailedInARow()),
-			Code: problem.NotFound, Hint: fmt.Sprintf("when it is mended, or to have it tried again: %q", RearmCommand)}
+			Code: problem.NotFound, Hint: fmt.Sprintf("once it is fixed, or to try again: %q", RearmCommand)}
 	case earlier:
-		return &problem.Error{Err: fmt.Errorf("request %s called a person about repairs that failed, who acted; no run answers it", request), Code: problem.NotFound,
+		return &problem.Error{Err: fmt.Errorf("request %s called a person about failed repairs, and a person acted; no run answers it", request), Code: problem.NotFound,
 			Hint: `it is closed once nothing fails any more; look again: signalbox heal`}
 	}
 	return nil
 }
 
+// names reports whether ref names the run.
 func names(ref string, r *store.RunSummary) bool {
 	if ref == r.Ref.RequestID || len(ref) >= 8 && strings.HasPrefix(r.Ref.RunID, ref) {
 		return true
@@ -107,7 +107,7 @@ func names(ref string, r *store.RunSummary) bool {
 	return r.Err == nil && ref == r.Run.Ref()
 }
 
-// Latest is the newest run of every request, by number; broken ones come last.
+// Latest is the newest run of each request, by number.
 func (p *App) Latest(ctx context.Context) ([]store.RunSummary, error) {
 	runs, err := p.Store.Runs(ctx)
 	if err != nil {
@@ -132,8 +132,8 @@ func (p *App) Latest(ctx context.Context) ([]store.RunSummary, error) {
 	return list, nil
 }
 
-// ownRun refuses a run whose document came with a commit. It says which tests prove the change, who agreed and where it
-// is merged, and a stranger may have written it.
+// ownRun refuses a run whose document came with a commit: it says which tests prove the change, who agreed and where to merge, and
+// anyone may have written that.
 func (p *App) ownRun(ctx context.Context, ref workflow.RunRef) error {
 	places, err := p.Repo.Recorded(ctx, store.RunDir(ref)+"/stage.json")
 	if err == nil && len(places) == 0 {
@@ -142,9 +142,9 @@ func (p *App) ownRun(ctx context.Context, ref workflow.RunRef) error {
 	if err != nil && !errors.Is(err, git.ErrUnsure) {
 		return err
 	}
-	return &problem.Error{Err: fmt.Errorf("run %s is recorded in git, so someone else may have written it: it is not carried on here", ref.RunID),
+	return &problem.Error{Err: fmt.Errorf("run %s is recorded in git, so someone else may have written it: it does not run here", ref.RunID),
 		Hint: "take it out of git (git rm -r --cached runs), move its folder " + store.RunDir(ref) + " away, and start a run of your own"}
 }
 
-// RearmCommand is what a person types about a critical state, behind every gate.
+// RearmCommand lets the self-healing loop run again after a critical state.
 const RearmCommand = "signalbox health record rearmed"

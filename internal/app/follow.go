@@ -3,17 +3,31 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
-// Watched are the runs to follow: those that refs name, or all that are not at an end. A request that has none yet is waited for,
-// which waits is told.
+// Watched are the runs to follow: those that refs name, or all that haven't ended. If a request has no run yet, waits hears of it
+// and Watched waits for one.
 func (p *App) Watched(ctx context.Context, refs []string, waits func(ref string)) (watched []workflow.RunRef, err error) {
 	for _, ref := range refs {
-		found, err := p.begun(ctx, ref, waits)
+		found, err := p.Find(ctx, ref)
+		if errors.Is(err, ErrNoRun) {
+			waits(ref)
+		}
+		for errors.Is(err, ErrNoRun) {
+			select {
+			case <-ctx.Done():
+				return nil, nil
+			case <-time.After(beginPoll):
+			}
+			found, err = p.Find(ctx, ref)
+		}
 		if err != nil || ctx.Err() != nil {
 			return nil, err
 		}
@@ -31,28 +45,10 @@ func (p *App) Watched(ctx context.Context, refs []string, waits func(ref string)
 	return watched, err
 }
 
-// begun is the latest run that ref names. It waits for the first run of a request that has none.
-func (p *App) begun(ctx context.Context, ref string, waits func(ref string)) (store.RunSummary, error) {
-	found, err := p.Find(ctx, ref)
-	if !errors.Is(err, ErrNoRun) {
-		return found, err
-	}
-	waits(ref)
-	for errors.Is(err, ErrNoRun) {
-		select {
-		case <-ctx.Done():
-			return found, nil
-		case <-time.After(beginPoll):
-		}
-		found, err = p.Find(ctx, ref)
-	}
-	return found, err
-}
-
-// beginPoll is how often a run that is waited for is looked for.
+// beginPoll is how often Watched looks for a run that hasn't begun.
 const beginPoll = time.Second / 2
 
-// Follow shows every change of the runs until all of them stand still.
+// Follow shows every change of the runs until all of them have ended.
 func (p *App) Follow(ctx context.Context, refs []workflow.RunRef, show func(*workflow.Run)) ([]workflow.Run, error) {
 	var paths []string
 	for _, ref := range refs {
@@ -89,10 +85,30 @@ func (p *App) Follow(ctx context.Context, refs []workflow.RunRef, show func(*wor
 			if !open {
 				return runs, ctx.Err()
 			}
-		case <-time.After(DeadPoll): // who dies says nothing
+		case <-time.After(DeadPoll): // a process that is killed writes nothing
 		}
 	}
 }
 
-// DeadPoll is how often whoever follows a run looks whether somebody still carries it.
+// DeadPoll is how often a follower checks that a process still runs the run.
 const DeadPoll = 2 * time.Second
+
+// MustBeCarried is an error if some of the runs should move but no process runs any of them.
+func (p *App) MustBeCarried(ctx context.Context, runs []workflow.Run) error {
+	for i := range runs {
+		if runs[i].State.Ended() {
+			continue
+		}
+		if _, held, err := p.Held(ctx, runs[i].RequestID); err != nil || held {
+			return err
+		}
+		// It may have ended since we read it.
+		now, err := p.Store.Stage(workflow.RefOf(&runs[i])).Load(ctx)
+		if err != nil || now.State.Ended() || now.Details.Transition != runs[i].Details.Transition {
+			return err
+		}
+	}
+	run := runs[slices.IndexFunc(runs, func(r workflow.Run) bool { return !r.State.Ended() })]
+	return &problem.Error{Err: fmt.Errorf("no process carries run %s: it was cut off while %s", run.Ref(), run.Details.Phase.Position().Doing),
+		Hint: "resume it: signalbox resume " + run.Ref()}
+}

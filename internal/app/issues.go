@@ -13,9 +13,9 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// The status of issues stands without any run and outside of git: of the project only its documents are opened.
+// An issue's status needs no run and no git, so these functions open only the project's documents.
 
-// IssueStatus reads one issue's record; found is false where there is none.
+// IssueStatus reads one issue's record; found is false if there is none.
 func IssueStatus(ctx context.Context, o *Opener, n int) (status registry.IssueStatus, found bool, err error) {
 	s, err := o.OpenStoreToRead(ctx)
 	if err != nil {
@@ -27,10 +27,7 @@ func IssueStatus(ctx context.Context, o *Opener, n int) (status registry.IssueSt
 		status, err = s.IssueStatus(n).Load(ctx)
 	}
 	if err == nil && status.Status == registry.IssueRunning {
-		var runs map[int]workflow.Run
-		if runs, err = cutOff(ctx, s); err == nil {
-			status = asLeft(runs, status)
-		}
+		err = completeCutOff(ctx, s, &status)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return registry.IssueStatus{Issue: n, Status: registry.IssueUnknown}, false, nil
@@ -48,17 +45,17 @@ func IssueStatuses(ctx context.Context, o *Opener) (entries []store.IssueStatusE
 	settled(ctx, o, s)
 	entries, err = s.IssueStatuses(ctx)
 	if err == nil && slices.ContainsFunc(entries, func(e store.IssueStatusEntry) bool { return e.Status.Status == registry.IssueRunning }) {
-		var runs map[int]workflow.Run
-		runs, err = cutOff(ctx, s)
+		statuses := make([]*registry.IssueStatus, len(entries))
 		for i := range entries {
-			entries[i].Status = asLeft(runs, entries[i].Status)
+			statuses[i] = &entries[i].Status
 		}
+		err = completeCutOff(ctx, s, statuses...)
 	}
 	return entries, wire.Explained(err)
 }
 
-// settled has sessions that were killed written down as such before somebody reads that they run; false
-// where there are none. Who may not write reads what is there.
+// settled records the end of sessions that were killed, before anyone reads that they run. It returns false if there was nothing to
+// record, or no right to write.
 func settled(ctx context.Context, o *Opener, s *store.Store) bool {
 	names, err := s.Sessions(ctx)
 	if err != nil || len(names) == 0 {
@@ -74,15 +71,15 @@ func settled(ctx context.Context, o *Opener, s *store.Store) bool {
 	return err == nil
 }
 
-// cutOff are the runs, by issue, that should move and that no process carries.
-func cutOff(ctx context.Context, s *store.Store) (map[int]workflow.Run, error) {
+// completeCutOff adds to statuses what the issues' runs could not write any more, because their processes were cut off.
+func completeCutOff(ctx context.Context, s *store.Store, statuses ...*registry.IssueStatus) error {
 	all, err := s.Runs(ctx)
 	if err != nil || len(all) == 0 {
-		return nil, err
+		return err
 	}
 	holders, err := s.Holders(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	runs := map[int]workflow.Run{}
 	for _, r := range all { // the newest of each request comes last
@@ -91,15 +88,12 @@ func cutOff(ctx context.Context, s *store.Store) (map[int]workflow.Run, error) {
 			runs[r.Run.Details.Number] = r.Run
 		}
 	}
-	return runs, nil
-}
-
-// asLeft is the status of an issue with what its run, if that was cut off, could not write any more.
-func asLeft(cutOff map[int]workflow.Run, status registry.IssueStatus) registry.IssueStatus {
-	if run, found := cutOff[status.Issue]; found {
-		return registry.CutOff(&run, status, commandline.Line)
+	for _, status := range statuses {
+		if run, found := runs[status.Issue]; found {
+			*status = registry.CutOff(&run, *status, commandline.Line)
+		}
 	}
-	return status
+	return nil
 }
 
 // SetIssue writes an issue's status, durably.
@@ -115,7 +109,7 @@ func SetIssue(ctx context.Context, o *Opener, n int, word registry.IssueStatusWo
 	return errors.Join(wire.Explained(err), s.Close())
 }
 
-// RemoveIssue removes an issue's status. One that is not there is no error.
+// RemoveIssue removes an issue's status. It is no error if there is none.
 func RemoveIssue(ctx context.Context, o *Opener, n int) error {
 	s, err := o.OpenStore(ctx)
 	if err != nil {
@@ -134,7 +128,7 @@ func OrphanedIssues(ctx context.Context, o *Opener) ([]int, error) {
 	return orphans, errors.Join(wire.Explained(err), s.Close())
 }
 
-// CleanIssues removes the status of issues that nobody waits for any more.
+// CleanIssues removes the statuses that no one waits for any more.
 func CleanIssues(ctx context.Context, o *Opener, c *IssueCleanup) error {
 	s, err := o.OpenStoreToChange(ctx, c.Dry)
 	if err != nil {

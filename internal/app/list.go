@@ -25,9 +25,9 @@ type Listing struct {
 	Percent   int            `json:"percent"`
 	Message   string         `json:"message,omitempty"`
 	Problem   string         `json:"problem,omitempty"`
-	// Closed: no run answers the request, and none is to.
+	// Closed: the request has no run and needs none.
 	Closed bool `json:"closed,omitempty"`
-	// Interrupted: the run should move and no process carries it, or that process was told to end.
+	// Interrupted: the run should move but no process runs it, or that process was told to end.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
@@ -40,9 +40,36 @@ func (p *App) List(ctx context.Context, runsOnly bool) (lines []Listing, broken,
 	}
 	requests, broken := p.Forge.Requests(ctx)
 	lines = p.Listings(ctx, latest, requests, runsOnly)
-	return lines, broken, p.markInterrupted(ctx, lines)
+
+	holders, err := p.Store.Holders(ctx)
+	if err != nil {
+		return lines, broken, wire.Explained(err)
+	}
+	held := map[string]bool{}
+	sessions := map[string]string{}
+	for _, h := range holders {
+		held[h.Name] = true
+		if name, ok := strings.CutPrefix(h.Record.Owner, SessionOwner); ok {
+			sessions[h.Name] = name
+		}
+	}
+	for i := range lines {
+		l := &lines[i]
+		name, inSession := sessions["request-"+l.RequestID]
+		if l.State == workflow.Running || l.State == workflow.Queued {
+			l.Interrupted = !held["request-"+l.RequestID]
+		}
+		switch {
+		case inSession:
+			l.Message = name + " works in its environment; follow it: signalbox session watch " + strconv.Itoa(l.Number)
+		case l.Interrupted:
+			l.Message = "cut off; go on: signalbox resume " + strconv.Itoa(l.Number)
+		}
+	}
+	return lines, broken, nil
 }
 
+// Listings are the lines of the latest runs and, unless runsOnly, of the requests without a run.
 func (p *App) Listings(ctx context.Context, latest []store.RunSummary, requests []forge.Request, runsOnly bool) (lines []Listing) {
 	seen := map[string]bool{}
 	numbers := map[string]int{}
@@ -55,9 +82,15 @@ func (p *App) Listings(ctx context.Context, latest []store.RunSummary, requests 
 			lines = append(lines, Listing{Number: numbers[r.Ref.RequestID], RequestID: r.Ref.RequestID, RunID: r.Ref.RunID, Problem: redact.Line(r.Err.Error(), 300)})
 			continue
 		}
+		doing := commandline.Doing(&r.Run)
+		if e := r.Run.Error; e != nil && e.ReasonCode == workflow.PreparedCode {
+			if info := p.SessionOf(ctx, &r.Run); info != nil {
+				doing = "its session is " + CameTo(info)
+			}
+		}
 		lines = append(lines, Listing{Number: r.Run.Details.Number, RequestID: r.Ref.RequestID, Title: redact.Line(r.Run.Title, 200),
 			RunID: r.Ref.RunID, State: r.Run.State, Phase: string(r.Run.Details.Phase.Step()), Percent: r.Run.Progress.Percent,
-			Message: redact.Line(p.doingOrDone(ctx, &r.Run), 300), Interrupted: r.Run.Interrupted()})
+			Message: redact.Line(doing, 300), Interrupted: r.Run.Interrupted()})
 	}
 	for _, request := range requests {
 		if !seen[request.ID] && !runsOnly {
@@ -67,44 +100,7 @@ func (p *App) Listings(ctx context.Context, latest []store.RunSummary, requests 
 	return lines
 }
 
-// doingOrDone is what the run does; of one that was made ready for a session, what that came to.
-func (p *App) doingOrDone(ctx context.Context, r *workflow.Run) string {
-	if e := r.Error; e != nil && e.ReasonCode == workflow.PreparedCode {
-		if info := p.SessionOf(ctx, r); info != nil {
-			return "its session is " + CameTo(info)
-		}
-	}
-	return commandline.Doing(r)
-}
-
-func (p *App) markInterrupted(ctx context.Context, lines []Listing) error {
-	holders, err := p.Store.Holders(ctx)
-	if err != nil {
-		return wire.Explained(err)
-	}
-	held := map[string]bool{}
-	sessions := map[string]string{}
-	for _, h := range holders {
-		held[h.Name] = true
-		if name, ok := strings.CutPrefix(h.Record.Owner, SessionOwner); ok {
-			sessions[h.Name] = name
-		}
-	}
-	for i := range lines {
-		l := &lines[i]
-		if name, ok := sessions["request-"+l.RequestID]; ok {
-			l.Message = name + " works in its environment; follow it: signalbox session watch " + strconv.Itoa(l.Number)
-		}
-		if l.State == workflow.Running || l.State == workflow.Queued {
-			l.Interrupted = !held["request-"+l.RequestID]
-		}
-		if l.Interrupted && sessions["request-"+l.RequestID] == "" {
-			l.Message = "cut off; go on: signalbox resume " + strconv.Itoa(l.Number)
-		}
-	}
-	return nil
-}
-
+// CameTo is a session's state, with its last message.
 func CameTo(info *session.Info) string {
 	came := string(SessionState(info))
 	if info.Outcome != nil && info.Outcome.Message != "" {

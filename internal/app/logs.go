@@ -21,26 +21,27 @@ import (
 
 // Logs are what the agents and commands of one run printed.
 type Logs struct {
-	// Raw: what an agent's program printed, not what it means.
+	// Raw: show what an agent's program printed, not its transcript.
 	Raw bool
 
 	app *App
 	ref workflow.RunRef
-	// Dir is where they lie, from the project's root.
+	// Dir is their folder, from the project's root.
 	Dir string
 }
 
+// Logs are those of one run.
 func (p *App) Logs(ref workflow.RunRef) *Logs {
 	return &Logs{app: p, ref: ref, Dir: store.RunDir(ref) + "/logs"}
 }
 
-// LogLine is a line of a log, or the beginning of one that is followed to.
+// LogLine is a line of a log, or says that the next lines are from another log.
 type LogLine struct {
 	Log string
-	// Begins comes before the first line.
+	// Begins: the lines of Log come next.
 	Begins bool
-	// Entry: Text is an agent.Entry as JSON. Else it is as a program printed it, with secrets masked but not cleaned; the last may have
-	// no end.
+	// Entry: Text is an agent.Entry as JSON. Otherwise a program printed it; secrets are masked, but control characters are not
+	// removed, and the last line may be incomplete.
 	Entry bool
 	Text  string
 }
@@ -90,7 +91,7 @@ func (l *Logs) Newest(ctx context.Context, follow bool, show func(LogLine)) erro
 	return l.Read(ctx, name, follow, show)
 }
 
-// Read shows a log; following, also every log that begins after it, until the run stands still.
+// Read shows a log. With follow it also shows every log that begins after it, until the run has ended.
 func (l *Logs) Read(ctx context.Context, name string, follow bool, show func(LogLine)) error {
 	if name != "" && (path.Base(name) != name || filepath.Ext(name) != ".log") {
 		return &problem.Error{Err: fmt.Errorf("%q is no log's name", name), Hint: "see which there are: signalbox logs --list " + l.ref.RequestID, Code: problem.Usage}
@@ -129,7 +130,7 @@ func (l *Logs) Read(ctx context.Context, name string, follow bool, show func(Log
 	}
 }
 
-// more shows what was not shown yet of the log, and of those that began after it.
+// more shows the new lines of the log, and of those that began after it.
 func (l *Logs) more(first string, read map[string]int64, follow bool, show func(LogLine)) error {
 	names, err := l.Names()
 	if err != nil {
@@ -157,9 +158,18 @@ func (l *Logs) more(first string, read map[string]int64, follow bool, show func(
 	return nil
 }
 
-// from shows a log from an offset on, and returns how many bytes it took.
+// from shows a log, or the transcript beside it, from an offset on and returns how many bytes it read.
 func (l *Logs) from(name string, offset int64, show func(LogLine)) (n int64, err error) {
-	file, entries, err := l.open(name)
+	log := l.Dir + "/" + name
+	var file *os.File
+	entries := !l.Raw
+	if entries {
+		file, err = l.app.Store.OpenArtifact(store.TranscriptPath(log))
+		entries = err == nil
+	}
+	if !entries {
+		file, err = l.app.Store.OpenArtifact(log)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -182,23 +192,11 @@ func (l *Logs) from(name string, offset int64, show func(LogLine)) (n int64, err
 	}
 }
 
-// open opens the transcript beside a log if there is one.
-func (l *Logs) open(name string) (file io.ReadSeekCloser, entries bool, err error) {
-	log := l.Dir + "/" + name
-	if !l.Raw {
-		if file, err := l.app.Store.OpenArtifact(store.TranscriptPath(log)); err == nil {
-			return file, true, nil
-		}
-	}
-	file, err = l.app.Store.OpenArtifact(log)
-	return file, false, err
-}
-
-// tailLimit is how much of a log's end is searched for the last thing said, in bytes.
+// tailLimit is how much of a log's end Last searches, in bytes.
 const tailLimit = 16 << 10
 
-// Last is the last line near the end of the newest log of which shown leaves anything, as shown: of its transcript, if that has one.
-// It is empty where there is nothing to see.
+// Last is the last line near the end of the newest log for which shown returns any text, as that text. The transcript counts before
+// the log. Last is empty if there is no such line.
 func (l *Logs) Last(shown func(LogLine) string) string {
 	names, err := l.Names()
 	if err != nil || len(names) == 0 {
@@ -212,6 +210,7 @@ func (l *Logs) Last(shown func(LogLine) string) string {
 	return l.lastOf(l.Dir+"/"+log.Log, log, shown)
 }
 
+// lastOf is the last line near the end of a file for which shown returns any text.
 func (l *Logs) lastOf(name string, line LogLine, shown func(LogLine) string) string {
 	file, err := l.app.Store.OpenArtifact(name)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package app owns what a person can ask of a project, whatever the front end: typed requests, typed results, and errors that say
-// what may be done next. It refuses to print, to know a flag, and to name a driver.
+// Package app owns what a person can ask of a project, from any front end: typed requests, typed results, and errors that say
+// what to do next. It prints nothing, knows no flag and names no driver.
 package app
 
 import (
@@ -16,7 +16,7 @@ type App struct {
 	*wire.Project
 }
 
-// Opener says who opens a project, and how.
+// Opener describes the user and the command that open a project.
 type Opener = wire.Opener
 
 // Open opens the project around o's folder.
@@ -25,14 +25,17 @@ func Open(ctx context.Context, o *Opener) (*App, error) {
 	return &App{p}, wire.Explained(err)
 }
 
-// Trusted returns the project with its whole configuration. Where that needs the user's agreement they are asked; the project
-// is then opened anew, with what the files say at that moment.
+// Trusted returns the project with its whole configuration. If that needs the user's agreement, it asks them and opens the project
+// again, since the files may have changed meanwhile.
 func (p *App) Trusted(ctx context.Context) (*App, error) {
 	if p.Trust.Standing != wire.TrustWithheld || p.WithoutAgents {
 		p.Obeys = true
 		return p, nil
 	}
-	err := p.askTrust(ctx)
+	err := p.Untrusted()
+	if p.AskTrust != nil {
+		err = p.AskTrust(ctx, p.Project)
+	}
 	if err = errors.Join(err, p.Store.Close()); err != nil {
 		return nil, err
 	}
@@ -44,15 +47,7 @@ func (p *App) Trusted(ctx context.Context) (*App, error) {
 	return again, err
 }
 
-// askTrust asks the user, if the front end can.
-func (p *App) askTrust(ctx context.Context) error {
-	if p.AskTrust == nil {
-		return p.Untrusted()
-	}
-	return p.AskTrust(ctx, p.Project)
-}
-
-// Watcher is told once which application carries runs, and returns what is told of every transition.
+// Watcher is called once with the App that runs the runs, and returns the function that hears of every transition.
 type Watcher func(*App) func(workflow.Run)
 
 func now() time.Time { return time.Now() }

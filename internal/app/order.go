@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/engine"
+	"signalbox/internal/forge"
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/store"
@@ -18,21 +20,21 @@ import (
 
 // Order is something that a person asks of a run.
 type Order struct {
-	// may says why it can't be asked now, nil if it can.
+	// may says why the order isn't possible now, nil if it is.
 	may func(*workflow.Run) error
-	// leave leaves it for the process that carries the run.
+	// leave leaves it for the process that runs the run.
 	leave func(*workflow.Run, *workflow.Signals)
 }
 
-// Ordered is what became of an order. Either a process that carried the run took it, or the run was carried from here.
+// Ordered is the outcome of an order. Either another process runs the run and took the order, or this process ran the run.
 type Ordered struct {
 	Carried []Result
-	// Taken is who took it, nil if the run was carried from here; Run is the run then.
+	// Taken is the other process, nil if this one ran the run; Run is the run as it was then.
 	Taken *store.LockRecord
 	Run   workflow.Run
 }
 
-// Give leaves an order for the run that ref names and, unless a process that carries it will obey by itself, carries it from here.
+// Give leaves an order for the run that ref names. If no other process runs it, this one does.
 func (p *App) Give(ctx context.Context, ref string, o Order, watch Watcher) (Ordered, error) {
 	found, err := p.Find(ctx, ref)
 	if err != nil {
@@ -41,43 +43,52 @@ func (p *App) Give(ctx context.Context, ref string, o Order, watch Watcher) (Ord
 	if err := o.may(&found.Run); err != nil {
 		return Ordered{}, err
 	}
-	holding, held := store.LockRecord{}, false
-	if !found.Run.State.Final() { // else nobody takes an order any more
-		if holding, held, err = p.Held(ctx, found.Ref.RequestID); err != nil {
-			return Ordered{}, err
-		}
-	}
-	if held && strings.HasPrefix(holding.Owner, SessionOwner) { // which takes no orders of runs
-		return Ordered{}, HeldRequest(found.Run.Details.Number, holding)
-	}
-	if !held {
+	if found.Run.State.Final() { // then no process takes an order
 		if p, err = p.Trusted(ctx); err != nil {
 			return Ordered{}, err
 		}
+		return p.runHere(ctx, found.Ref, &found.Run, watch)
 	}
-	if found.Run.State.Final() {
-		return p.fromHereOn(ctx, found.Ref, &found.Run, watch)
+	holding, held, err := p.Held(ctx, found.Ref.RequestID)
+	if err != nil {
+		return Ordered{}, err
 	}
-	if !held { // an order that cannot be carried out from here is not left behind
+	if held && strings.HasPrefix(holding.Owner, SessionOwner) { // a session takes no orders
+		return Ordered{}, HeldRequest(found.Run.Details.Number, holding)
+	}
+	if !held { // leave no order that can't be carried out from here
+		if p, err = p.Trusted(ctx); err != nil {
+			return Ordered{}, err
+		}
 		if _, err := p.Runner(ctx, nil); err != nil {
 			return Ordered{}, err
 		}
 	}
-	if err := p.signalWithin(ctx, found, holding, o.leave); err != nil {
+	within, cancel := context.WithTimeout(ctx, orderWait)
+	err = p.Signal(within, found, o.leave)
+	suspended := err != nil && within.Err() != nil && ctx.Err() == nil // a suspended process keeps the document's lock
+	cancel()
+	switch {
+	case suspended:
+		return Ordered{}, notAnswering(&found.Run, holding)
+	case err != nil:
 		return Ordered{}, wire.Explained(err)
-	}
-	if held {
+	case held:
 		return p.obeyed(ctx, found.Ref, holding, watch)
 	}
-	return p.fromHereOn(ctx, found.Ref, &found.Run, watch)
+	return p.runHere(ctx, found.Ref, &found.Run, watch)
 }
 
-func (p *App) fromHereOn(ctx context.Context, ref workflow.RunRef, run *workflow.Run, watch Watcher) (Ordered, error) {
-	all, err := p.goOn(ctx, ref, run, watch)
+// runHere runs an existing run in this process.
+func (p *App) runHere(ctx context.Context, ref workflow.RunRef, run *workflow.Run, watch Watcher) (Ordered, error) {
+	request := forge.Request{ID: ref.RequestID, Number: run.Details.Number}
+	all, err := p.runAll(ctx, []forge.Request{request}, watch, func(ctx context.Context, _ *engine.Engine, _ forge.Request) (workflow.RunRef, error) {
+		return ref, p.ownRun(ctx, ref)
+	})
 	return Ordered{Carried: all}, err
 }
 
-// LeaveOnly leaves an order for whichever process carries the run next, and returns the run.
+// LeaveOnly leaves an order for the process that next runs the run, and returns the run.
 func (p *App) LeaveOnly(ctx context.Context, ref string, o Order) (*workflow.Run, error) {
 	found, err := p.Find(ctx, ref)
 	if err == nil {
@@ -89,6 +100,7 @@ func (p *App) LeaveOnly(ctx context.Context, ref string, o Order) (*workflow.Run
 	return &found.Run, err
 }
 
+// Signal leaves a signal for the process that runs the run.
 func (p *App) Signal(ctx context.Context, found store.RunSummary, change func(*workflow.Run, *workflow.Signals)) error {
 	return p.Store.Signal(ctx, found.Ref, func(s *workflow.Signals) error {
 		change(&found.Run, s)
@@ -96,36 +108,23 @@ func (p *App) Signal(ctx context.Context, found store.RunSummary, change func(*w
 	})
 }
 
-// signalWithin is signal, but for a process that is suspended while it has the document's lock.
-func (p *App) signalWithin(ctx context.Context, found store.RunSummary, by store.LockRecord, change func(*workflow.Run, *workflow.Signals)) error {
-	within, cancel := context.WithTimeout(ctx, orderWait)
-	defer cancel()
-	err := p.Signal(within, found, change)
-	if err != nil && within.Err() != nil && ctx.Err() == nil {
-		return notAnswering(&found.Run, by)
-	}
-	return err
-}
-
-// orderWait is how long an order may lie untaken. A runner takes one within a second, on a machine that is not overloaded.
+// orderWait is how long an order may wait. A runner takes one within a second, unless the machine is overloaded.
 const orderWait = 30 * time.Second
 
-// notAnswering says that the process which carries a run has not taken an order, and what to type.
+// notAnswering is the error that a run's process hasn't taken an order.
 func notAnswering(run *workflow.Run, by store.LockRecord) error {
 	why, wake := "has not taken the order within "+orderWait.String(), "it takes the order when it can"
 	if process.Suspended(by.PID, by.PIDStart) {
-		why, wake = "is suspended and takes no orders", fmt.Sprintf("let it go on: kill -CONT %d", by.PID)
+		why, wake = "is suspended and takes no orders", fmt.Sprintf("wake it: kill -CONT %d", by.PID)
 	}
 	return &problem.Error{Err: fmt.Errorf("the process that carries run %s (%s) %s", run.Ref(), Holder(by), why),
 		Hint: fmt.Sprintf("%s; or do without it: kill -9 %d; then signalbox resume %s", wake, by.PID, run.Ref())}
 }
 
-// HolderPoll is how often whoever left an order looks whether the process that
-// should take it still lives: one that is killed frees its lock in silence.
+// HolderPoll is how often we check that the process which should take an order is alive: if it's killed, no document tells us.
 const HolderPoll = time.Second / 4
 
-// obeyed waits until the process that carries the run has taken the order. If
-// that process dies before, the run is carried from here.
+// obeyed waits until the process that runs the run has taken the order. If that process dies first, this one runs the run.
 func (p *App) obeyed(ctx context.Context, ref workflow.RunRef, by store.LockRecord, watch Watcher) (Ordered, error) {
 	changing, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -147,7 +146,7 @@ func (p *App) obeyed(ctx context.Context, ref workflow.RunRef, by store.LockReco
 			return Ordered{Taken: &by, Run: run}, nil
 		}
 		if _, held, err := p.Held(ctx, ref.RequestID); err != nil || !held {
-			done, goErr := p.fromHereOn(ctx, ref, &run, watch)
+			done, goErr := p.runHere(ctx, ref, &run, watch)
 			return done, errors.Join(err, goErr)
 		}
 		if process.Suspended(by.PID, by.PIDStart) || !taken && time.Since(left) > orderWait {
@@ -162,7 +161,7 @@ func (p *App) obeyed(ctx context.Context, ref workflow.RunRef, by store.LockReco
 	}
 }
 
-// Personal makes an order that the published signals have no word for.
+// Personal is a command from this user, for orders that aren't among the published signals.
 func Personal(kind workflow.CommandKind, commit, text string) workflow.Command {
 	by := "unknown"
 	if u, err := user.Current(); err == nil {
@@ -171,6 +170,7 @@ func Personal(kind workflow.CommandKind, commit, text string) workflow.Command {
 	return workflow.Command{ID: rand.Text(), Kind: kind, Commit: commit, Text: text, By: by, At: now().UTC()}
 }
 
+// Wrong is the error that an order isn't possible for a run as it is now.
 func Wrong(r *workflow.Run, why, hint string) error {
 	return &problem.Error{Err: fmt.Errorf("run %s (%s): %s", r.Ref(), strings.ToLower(r.State.Label()), why), Hint: hint}
 }

@@ -18,6 +18,7 @@ import (
 	"signalbox/internal/config"
 	"signalbox/internal/engine"
 	"signalbox/internal/forge"
+	"signalbox/internal/health"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
@@ -25,7 +26,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// FromHere turns the path of a file, as the shell completes it, into one from the project's root.
+// FromHere turns the path of a file, as the shell completes it, into a path from the project's root.
 func (p *App) FromHere(ref string) string {
 	abs := filepath.Join(p.Dir, ref)
 	if info, err := os.Stat(abs); err != nil || !info.Mode().IsRegular() {
@@ -37,8 +38,8 @@ func (p *App) FromHere(ref string) string {
 	return ref
 }
 
-// StartRuns carries each request, named by its number, its id or its file, as far as it goes without a person: on with its run, or with
-// a new one.
+// StartRuns runs each request, named by its number, its id or its file, as far as it goes without a person. It resumes the
+// request's run, or begins one.
 func (p *App) StartRuns(ctx context.Context, refs []string, watch Watcher) ([]Result, error) {
 	named := make([]string, len(refs))
 	for i, ref := range refs {
@@ -48,78 +49,61 @@ func (p *App) StartRuns(ctx context.Context, refs []string, watch Watcher) ([]Re
 	if err != nil {
 		return nil, wire.Explained(err)
 	}
-	return p.runAll(ctx, requests, func(request forge.Request) pick { return p.latestOrNew(request) }, watch)
-}
-
-// pick chooses the run to carry. It is called with the request's lock held.
-type pick func(context.Context, *engine.Engine) (workflow.RunRef, error)
-
-// latestOrNew goes on with the request's run unless it is over. One that was only made ready for a
-// session, or whose process was told to end, waits for nothing but this.
-func (p *App) latestOrNew(request forge.Request) pick {
-	which := p.latestOr(request, func(ctx context.Context) (workflow.Start, error) {
-		if err := p.notARepair(ctx, request); err != nil {
-			return workflow.Start{}, err
-		}
-		return p.Start(ctx, request)
-	})
-	return func(ctx context.Context, r *engine.Engine) (workflow.RunRef, error) {
-		ref, err := which(ctx, r)
-		var run workflow.Run
-		if err == nil {
-			run, err = p.Store.Stage(ref).Load(ctx)
-		}
-		if err != nil || run.Error == nil || run.Error.ReasonCode != workflow.PreparedCode && !run.Interrupted() {
+	return p.runAll(ctx, requests, watch, func(ctx context.Context, r *engine.Engine, request forge.Request) (workflow.RunRef, error) {
+		ref, err := p.LatestIf(ctx, r, request, p.MayRun, func(ctx context.Context) (workflow.Start, error) {
+			// Only the self-healing loop runs a repair's check again on what would be merged. A broken state.json names no errors.
+			state, err := p.Store.Health().Load(ctx)
+			if err == nil && slices.ContainsFunc(state.Loop.Errors, func(e health.Error) bool { return e.Request == request.ID }) {
+				return workflow.Start{}, &problem.Error{Err: fmt.Errorf("request %s is a repair, which is proved by running its check again", request.ID), Hint: "signalbox heal"}
+			}
+			return p.Start(ctx, request)
+		})
+		if err != nil {
 			return ref, err
 		}
-		return ref, p.Store.Signal(ctx, ref, func(s *workflow.Signals) error {
-			s.ResumeRequested = true
-			return nil
+		// A run that was only prepared for a session, or whose process was told to end, waits for nothing else.
+		return ref, p.resumeIf(ctx, ref, func(run *workflow.Run) bool {
+			return run.Error != nil && (run.Error.ReasonCode == workflow.PreparedCode || run.Interrupted())
 		})
+	})
+}
+
+// LatestIf is the request's latest run or, if that was canceled or there is none, a new one that begin describes and may allows.
+// It is called with the request's lock held.
+func (p *App) LatestIf(ctx context.Context, r *engine.Engine, request forge.Request, may func() error, begin func(context.Context) (workflow.Start, error)) (workflow.RunRef, error) {
+	latest, err := p.Store.LatestRun(ctx, request.ID)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return workflow.RunRef{}, err
+	case latest.Err != nil:
+		return workflow.RunRef{}, unreadableRun(fmt.Sprint(request.Number), &latest)
+	case latest.Run.State != workflow.Canceled:
+		return latest.Ref, errors.Join(p.ownRun(ctx, latest.Ref), p.sameSettings(&latest.Run, request))
+	default:
+		if err := r.Settle(ctx, latest.Run); err != nil {
+			return workflow.RunRef{}, err
+		}
 	}
-}
-
-func (p *App) latestOr(request forge.Request, begin func(context.Context) (workflow.Start, error)) pick {
-	return p.LatestIf(request, func() error { return errors.Join(p.MayBegin(), p.MayCall()) }, begin)
-}
-
-// LatestIf is latestOr with what has to hold before a run begins.
-func (p *App) LatestIf(request forge.Request, may func() error, begin func(context.Context) (workflow.Start, error)) pick {
-	return func(ctx context.Context, r *engine.Engine) (workflow.RunRef, error) {
-		latest, err := p.Store.LatestRun(ctx, request.ID)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return workflow.RunRef{}, err
-		case latest.Err != nil:
-			return workflow.RunRef{}, unreadableRun(fmt.Sprint(request.Number), &latest)
-		case latest.Run.State != workflow.Canceled:
-			return latest.Ref, errors.Join(p.ownRun(ctx, latest.Ref), p.settingsStand(&latest.Run, request))
-		default:
-			if err := r.Settle(ctx, latest.Run); err != nil {
-				return workflow.RunRef{}, err
-			}
-		}
-		if err := may(); err != nil {
-			return workflow.RunRef{}, err
-		}
-		start, err := begin(ctx)
-		if err != nil {
-			return workflow.RunRef{}, err
-		}
-		if start.RunID, err = runIDAfter(latest.Ref.RunID); err != nil {
-			return workflow.RunRef{}, err
-		}
-		if err := p.WarnOfSettings(ctx, start.Base); err != nil {
-			return workflow.RunRef{}, err
-		}
-		run := workflow.New(start, now().UTC())
-		return workflow.RefOf(&run), p.Store.CreateRun(ctx, &run)
+	if err := may(); err != nil {
+		return workflow.RunRef{}, err
 	}
+	start, err := begin(ctx)
+	if err != nil {
+		return workflow.RunRef{}, err
+	}
+	if start.RunID, err = runIDAfter(latest.Ref.RunID); err != nil {
+		return workflow.RunRef{}, err
+	}
+	if err := p.WarnOfSettings(ctx, start.Base); err != nil {
+		return workflow.RunRef{}, err
+	}
+	run := workflow.New(start, now().UTC())
+	return workflow.RefOf(&run), p.Store.CreateRun(ctx, &run)
 }
 
-// runIDAfter is a run's id that sorts behind another, empty for none: the newest run is found by its id,
-// which knows seconds, and a clock may be set back.
+// runIDAfter is a run id that sorts after another, which may be empty. The newest run is found by its id, which counts in seconds,
+// and a clock may be set back.
 func runIDAfter(other string) (string, error) {
 	id, err := store.NewRunID(now(), rand.Reader)
 	if err != nil || id > other {
@@ -134,9 +118,8 @@ func runIDAfter(other string) (string, error) {
 
 const runIDTime = "20060102-150405"
 
-// settingsStand refuses flags that say something else than the settings which the run began with: it would
-// ignore them.
-func (p *App) settingsStand(run *workflow.Run, request forge.Request) error {
+// sameSettings refuses flags that differ from the settings with which the run began: the run would ignore them.
+func (p *App) sameSettings(run *workflow.Run, request forge.Request) error {
 	if run.State.Final() {
 		return nil
 	}
@@ -163,18 +146,18 @@ func (p *App) settingsStand(run *workflow.Run, request forge.Request) error {
 		Hint: fmt.Sprintf("continue it as it began: signalbox resume %s; or give it up first: signalbox stop --cancel %[1]s", run.Ref())}
 }
 
-// beginAtOnce is how many runs begin at the same time, so that the first of a thousand works while the
-// last is still being written down.
+// beginAtOnce is how many runs begin at the same time. The first of a thousand should work while the last is still being created.
 const beginAtOnce = 8
 
-// Carried is how far one run was carried, and what ended that early.
+// Result is how far one run came, and the error that ended it early.
 type Result struct {
 	Run workflow.Run
 	Err error
 }
 
-// carryAll carries one run per request, all at once; the queue keeps their number down.
-func (p *App) runAll(ctx context.Context, requests []forge.Request, which func(forge.Request) pick, watch Watcher) ([]Result, error) {
+// runAll runs one run per request, all at once; the engine's queue limits how many work. which chooses the run of a request, with
+// the request's lock held.
+func (p *App) runAll(ctx context.Context, requests []forge.Request, watch Watcher, which func(context.Context, *engine.Engine, forge.Request) (workflow.RunRef, error)) ([]Result, error) {
 	p.WarnOfLogins()
 	if err := SettleSessions(ctx, p.Store); err != nil {
 		return nil, wire.Explained(err)
@@ -183,7 +166,12 @@ func (p *App) runAll(ctx context.Context, requests []forge.Request, which func(f
 	if err != nil {
 		return nil, err
 	}
-	p.forgetStatuses(ctx)
+	if keep := p.Config.KeepStatuses; keep != 0 {
+		clean := IssueCleanup{Tell: func(CleanedIssue) {}, keep: keep}
+		if err := clean.in(ctx, p.Store); err != nil { // no reason to fail a run
+			p.Log.Warn("old statuses are not removed", "err", err)
+		}
+	}
 	results := make([]Result, len(requests))
 	var group sync.WaitGroup
 	beginning := make(chan struct{}, beginAtOnce)
@@ -192,9 +180,9 @@ func (p *App) runAll(ctx context.Context, requests []forge.Request, which func(f
 		begun := sync.OnceFunc(func() { <-beginning })
 		group.Go(func() {
 			defer begun()
-			results[i].Run, results[i].Err = p.Run(ctx, r, request, func(ctx context.Context, r *engine.Engine) (workflow.RunRef, error) {
+			results[i].Run, results[i].Err = p.Run(ctx, r, request, func(ctx context.Context) (workflow.RunRef, error) {
 				defer begun()
-				return which(request)(ctx, r)
+				return which(ctx, r, request)
 			})
 		})
 	}
@@ -202,10 +190,9 @@ func (p *App) runAll(ctx context.Context, requests []forge.Request, which func(f
 	return results, nil
 }
 
-func (p *App) Run(ctx context.Context, r *engine.Engine, request forge.Request, which pick) (workflow.Run, error) {
-	run, err := r.Run(ctx, request.ID, fmt.Sprintf("run %d", request.Number), func(ctx context.Context) (workflow.RunRef, error) {
-		return which(ctx, r)
-	})
+// Run runs a request's run, which is chosen with the request's lock held.
+func (p *App) Run(ctx context.Context, r *engine.Engine, request forge.Request, which func(context.Context) (workflow.RunRef, error)) (workflow.Run, error) {
+	run, err := r.Run(ctx, request.ID, fmt.Sprintf("run %d", request.Number), which)
 	var held *store.HeldError
 	if errors.As(err, &held) {
 		return run, HeldRequest(request.Number, held.Holder)
@@ -213,17 +200,10 @@ func (p *App) Run(ctx context.Context, r *engine.Engine, request forge.Request, 
 	return run, wire.Explained(err)
 }
 
+// Holder names the process that holds a lock.
 func Holder(r store.LockRecord) string {
 	if r.PID == 0 {
 		return "it has not said which"
 	}
 	return fmt.Sprintf("pid %d on %s since %s", r.PID, r.Host, commandline.When(r.AcquiredAt))
-}
-
-// goOn carries one run that exists.
-func (p *App) goOn(ctx context.Context, ref workflow.RunRef, run *workflow.Run, watch Watcher) ([]Result, error) {
-	request := forge.Request{ID: ref.RequestID, Number: run.Details.Number}
-	return p.runAll(ctx, []forge.Request{request}, func(forge.Request) pick {
-		return func(ctx context.Context, _ *engine.Engine) (workflow.RunRef, error) { return ref, p.ownRun(ctx, ref) }
-	}, watch)
 }

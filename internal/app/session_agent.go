@@ -18,27 +18,27 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// sessionAgent runs an agent in a place as a session wants it. The session's command has the agent's
-// prompt as its last argument; what it is otherwise, the driver says.
+// sessionAgent runs an agent in a place as a session needs it. The last argument of the session's command is the agent's prompt;
+// the driver chooses the rest of the command.
 type sessionAgent struct {
 	agent agent.Agent
 	place *place.Place
-	// understood: its driver tells what happens; all else shows what its program prints.
+	// understood: the driver reports what the agent does. Otherwise we show what its program prints.
 	understood bool
-	reads      []string // see layReporter
+	reads      []string // see linkReporter
 	budget     agent.Budget
 	// reports are the commands by which the agent reports.
 	reports []string
-	// asker answers what the agent asks, which it does without anybody at its terminal.
+	// asker answers the agent's questions if no one is at its terminal.
 	asker  sessionAsker
 	redact func(string) string
 }
 
-// perform has the agent work while what it uses is booked, and ends it where a budget is reached.
+// perform runs the agent, books what it uses meanwhile, and ends it when a budget is spent.
 func (s *sessionAgent) perform(ctx context.Context, task agent.Task, inside *sessionCommand) (agent.Result, error) {
 	working, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	m := newMeter(end, s.place.Spend)
+	m := &meter{book: s.place.Spend, end: end, more: make(chan struct{}, 1)}
 	show := task.Transcript
 	task.Transcript = func(e agent.Entry) {
 		if e.Kind == agent.Used && e.Usage != nil {
@@ -55,14 +55,14 @@ func (s *sessionAgent) perform(ctx context.Context, task agent.Task, inside *ses
 	m.total(result.Usage)
 	stop()
 	bookErr := <-booked
-	cut := result.Failure != nil && result.Failure.Code == agent.Overspent // by the gateway, which knows no other budgets than the session's
+	cut := result.Failure != nil && result.Failure.Code == agent.Overspent // the gateway only knows the session's budget
 	switch cause := context.Cause(working); {
 	case m.spent != nil && ctx.Err() == nil && (err != nil || cut):
 		return agent.Result{}, m.spent
 	case err != nil && ctx.Err() == nil && cause != nil:
 		err = cause
 	}
-	if errors.Is(bookErr, ErrSpent) { // at its end there is nothing to stop any more
+	if errors.Is(bookErr, ErrSpent) { // the agent has ended, so there is nothing left to stop
 		bookErr = nil
 	}
 	return result, errors.Join(err, bookErr)
@@ -81,27 +81,23 @@ func (s *sessionAgent) Exec(ctx context.Context, c process.Command) (process.Res
 	}
 	result, err := s.perform(ctx, task, inside)
 	if err == nil && result.Failure != nil {
-		err = errors.New(s.redact(toldOf(result.Failure)))
+		f, until := result.Failure, ""
+		if !f.Until.IsZero() {
+			until = " until " + commandline.When(f.Until)
+		}
+		err = errors.New(s.redact(fmt.Sprintf("%s%s: %s", f.Code, until, f.Message)))
 	}
 	return inside.result, err
 }
 
-// toldOf is a failure in the words of a session's outcome.
-func toldOf(f *agent.Failure) string {
-	if f.Until.IsZero() {
-		return fmt.Sprintf("%s: %s", f.Code, f.Message)
-	}
-	return fmt.Sprintf("%s until %s: %s", f.Code, commandline.When(f.Until), f.Message)
-}
-
-// sessionCommand runs the program that a driver chose, connected as the session is.
+// sessionCommand runs the program that a driver chose, connected to the session's terminal or output.
 type sessionCommand struct {
 	*sessionAgent
 	session process.Command
 	result  process.Result
 }
 
-// asSignalbox starts a program with our own in its PATH.
+// asSignalbox starts a program with our own program in its PATH.
 const asSignalbox = `PATH="$1:$PATH"; export PATH; shift; exec "$@"`
 
 // Exec implements process.Executor.
@@ -117,53 +113,52 @@ func (s *sessionCommand) Exec(ctx context.Context, c process.Command) (_ process
 	return s.result, err
 }
 
-// spoken prints what an agent that nobody sits at says and does. Its own words stand as they are;
-// everything else is a quotation of one line, so that nothing in it is taken for its word.
+// spoken prints what an agent without a terminal says and does.
 type spoken struct {
 	to     io.Writer
 	mu     sync.Mutex
-	quoted bool // the last line was
+	quoted bool // the last line was a quotation
 }
 
 func (s *spoken) tell(e agent.Entry) {
 	switch e.Kind {
 	case agent.Said:
-		s.word(redact.Clean(e.Text))
+		s.print("", redact.Clean(e.Text))
 	case agent.ToolCalled:
-		s.quote("does", e.Tool+": "+e.Text)
+		s.print("does", e.Tool+": "+e.Text)
 	case agent.PermissionDenied:
-		s.quote("denied", e.Tool+": "+e.Text)
+		s.print("denied", e.Tool+": "+e.Text)
 	case agent.Retrying:
-		s.quote("retry", e.Text)
+		s.print("retry", e.Text)
 	case agent.Warned:
-		s.quote("warning", e.Text)
+		s.print("warning", e.Text)
 	case agent.Erred:
-		s.quote("error", e.Text)
+		s.print("error", e.Text)
 	}
 }
 
-func (s *spoken) word(text string) {
+// print prints the agent's own words as they are. Text of any other kind becomes a quotation of one line, so that no one takes it for
+// the agent's words.
+func (s *spoken) print(kind, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.quoted {
-		text = "\n" + text
+	switch {
+	case kind != "":
+		text = "> " + kind + " " + redact.Line(text, 200)
+	case s.quoted:
+		text = "\n" + strings.TrimRight(text, "\n")
+	default:
+		text = strings.TrimRight(text, "\n")
 	}
-	s.quoted = false
-	_, _ = fmt.Fprintf(s.to, "%s\n", strings.TrimRight(text, "\n"))
+	s.quoted = kind != ""
+	_, _ = fmt.Fprintf(s.to, "%s\n", text)
 }
 
-func (s *spoken) quote(what, text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.quoted = true
-	_, _ = fmt.Fprintf(s.to, "> %s %s\n", what, redact.Line(text, 200))
-}
-
-// ErrLongPrompt: a program's argument holds no more, and a terminal has no other way.
+// ErrLongPrompt: at a terminal, the prompt must fit into one argument.
 var ErrLongPrompt = errors.New("the prompt is too long for an agent at a terminal")
 
-// PromptArgument is what the kernel takes as one argument, with some room.
+// PromptArgument is the kernel's limit for one argument, with some room, in bytes.
 const PromptArgument = 120 << 10
 
-// SessionGrace is what an agent has to save its conversation.
+// SessionGrace is how long an agent has to save its conversation.
 const SessionGrace = 2 * time.Second

@@ -19,11 +19,11 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// sessionAsker answers what a session's agent asks, in the process that hosts it: by the rules of the
-// configuration and what a person has allowed for good, or else by a person.
+// sessionAsker answers the questions of a session's agent, in the process that hosts it. The configuration's rules and what a person
+// always allowed come first, then a person decides.
 type sessionAsker struct {
 	rules permission.Rules
-	// within is how long a person has.
+	// within is how long a person has to answer.
 	within time.Duration
 	redact func(string) string
 	says   *spoken
@@ -31,7 +31,7 @@ type sessionAsker struct {
 	asked  int
 }
 
-// ask is an agent.Asker.
+// ask implements agent.Asker.
 func (s *sessionAsker) ask(ctx context.Context, q agent.Question) (agent.Answer, error) {
 	what := strings.TrimPrefix(q.Tool+": "+s.redact(q.Text), ": ")
 	ruled, ok := perform.Ruled(s.rules, q)
@@ -46,11 +46,11 @@ func (s *sessionAsker) ask(ctx context.Context, q agent.Question) (agent.Answer,
 	if word == "" {
 		word = "answered"
 	}
-	s.says.quote(word, fmt.Sprintf("%s (by %s)", redact.Line(what, 120), redact.Line(by, 60)))
+	s.says.print(word, fmt.Sprintf("%s (by %s)", redact.Line(what, 120), redact.Line(by, 60)))
 	return answer, nil
 }
 
-// person shows the question and waits for an answer, or for the deadline.
+// person shows the question and waits for an answer or the deadline.
 func (s *sessionAsker) person(ctx context.Context, q agent.Question, what string) (_ agent.Answer, by string, err error) {
 	s.asked++
 	documented := perform.DocumentedQuestion(q, s.redact)
@@ -61,7 +61,7 @@ func (s *sessionAsker) person(ctx context.Context, q agent.Question, what string
 	if err != nil {
 		return agent.Answer{}, "", fmt.Errorf("ask %s: %w", documented.ID, err)
 	}
-	s.says.quote("asks", fmt.Sprintf("%s (answer it: signalbox answer %d)", redact.Line(what, 120), s.issue))
+	s.says.print("asks", fmt.Sprintf("%s (answer it: signalbox answer %d)", redact.Line(what, 120), s.issue))
 	waiting, stop := context.WithTimeout(ctx, s.within)
 	defer stop()
 	given, err := session.Ask(waiting, session.Question{ID: documented.ID, Text: documented.Line1(), Details: details})
@@ -81,7 +81,7 @@ func (s *sessionAsker) person(ctx context.Context, q agent.Question, what string
 	return perform.Told(answer), answer.By, nil
 }
 
-// AskedBy is the question that a session's agent waits with; nil where it asks nothing.
+// AskedBy is the question that a session's agent asks, nil if it asks none.
 func AskedBy(info *session.Info) *workflow.Question {
 	var q workflow.Question
 	if info.Question == nil || info.EndedAt != nil || json.Unmarshal(info.Question.Details, &q) != nil {
@@ -90,7 +90,7 @@ func AskedBy(info *session.Info) *workflow.Question {
 	return &q
 }
 
-// AskingSession is the session that works on a run's request, if its agent asks something.
+// AskingSession is the session that works on a run's request and the question that its agent asks, nil if it asks none.
 func (p *App) AskingSession(ctx context.Context, run *workflow.Run) (*session.Session, *workflow.Question) {
 	all, err := SessionsOf(p.Store)
 	if err != nil {

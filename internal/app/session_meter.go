@@ -10,13 +10,13 @@ import (
 	"signalbox/internal/agent"
 )
 
-// bookEvery is how much of a session's usage a kill may lose.
+// bookEvery is how often a session's usage is booked. A kill may lose that much.
 const bookEvery = 2 * time.Second
 
-// ErrSpent ends a session.
+// ErrSpent is why a session ends when a budget is spent.
 var ErrSpent = errors.New("AGENT_OVERSPENT")
 
-// meter books what a session uses, while it uses it.
+// meter books what a session uses while it runs.
 type meter struct {
 	book func(context.Context, agent.Usage) (reached string, err error)
 	// end ends the session, saying why.
@@ -25,16 +25,12 @@ type meter struct {
 	mu     sync.Mutex
 	booked agent.Usage
 	used   agent.Usage
-	// spent is why the session has to end, once it has.
+	// spent is the budget that ended the session, nil before.
 	spent error
 	more  chan struct{}
 }
 
-func newMeter(end context.CancelCauseFunc, book func(context.Context, agent.Usage) (string, error)) *meter {
-	return &meter{book: book, end: end, more: make(chan struct{}, 1)}
-}
-
-// count takes what was used since the last time.
+// count adds what was used since the last call.
 func (m *meter) count(u agent.Usage) {
 	m.mu.Lock()
 	m.used = m.used.Add(u)
@@ -47,7 +43,7 @@ func (m *meter) count(u agent.Usage) {
 
 // run books until ctx ends, and then once more.
 func (m *meter) run(ctx context.Context) error {
-	whole := context.WithoutCancel(ctx) // what is begun to be booked is booked
+	whole := context.WithoutCancel(ctx) // finish what was begun
 	ticker := time.NewTicker(bookEvery)
 	defer ticker.Stop()
 	for {
@@ -66,6 +62,7 @@ func (m *meter) run(ctx context.Context) error {
 	}
 }
 
+// flush books what was used since the last time, and returns ErrSpent if that spent a budget.
 func (m *meter) flush(ctx context.Context) error {
 	m.mu.Lock()
 	since := m.used.Sub(m.booked)
@@ -82,7 +79,7 @@ func (m *meter) flush(ctx context.Context) error {
 	return err
 }
 
-// total is all of it, where the agent's own reckoning comes to more than it told on the way.
+// total counts what the agent reports at its end beyond what it reported on the way.
 func (m *meter) total(u agent.Usage) {
 	m.mu.Lock()
 	rest := u.Sub(m.used)

@@ -22,53 +22,48 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// SessionPlace is where a session's agent runs, in words for the process that hosts it.
+// SessionPlace tells the process that hosts a session where its agent runs.
 type SessionPlace struct {
 	Root    string
 	Name    string // the session's
 	Run     workflow.RunRef
 	Agent   string // of the configuration
-	Program string // instead of Agent: one that a person named
-	// Unsandboxed: a person said so.
+	Program string // named by the user, instead of Agent
+	// Unsandboxed: the user said so.
 	Unsandboxed bool
-	// Trusted: a person said --trust.
+	// Trusted: the user said --trust.
 	Trusted  bool
 	Headless bool
-	// Grant: the person grants the request's budgets anew.
+	// Grant: the user grants the request's budgets again.
 	Grant bool
 }
 
-// SessionHost is what the process that hosts a session needs. front is the front end in that process, for a project's folder.
+// SessionHost is what the process that hosts a session needs. front is that process's front end, for a project's folder.
 func SessionHost(front func(dir string) *Opener) session.HostConfig {
-	return session.HostConfig{Publish: PublishSession, Clock: now,
-		Entrance: func(ctx context.Context, words string) (process.Executor, func() error, error) {
-			return enterSession(ctx, front, words)
-		}}
+	return session.HostConfig{Publish: PublishSession, Clock: now, Entrance: func(ctx context.Context, words string) (process.Executor, func() error, error) {
+		var at SessionPlace
+		if err := json.Unmarshal([]byte(words), &at); err != nil {
+			return nil, nil, fmt.Errorf("read where to run: %w", err)
+		}
+		// The project is opened again here: the process that started the session may have ended.
+		o := front(at.Root)
+		o.Overrides.Unsandboxed, o.Overrides.Trust, o.Overrides.Program = at.Unsandboxed, at.Trusted, at.Program != ""
+		p, err := Open(ctx, o)
+		if err == nil {
+			err = p.ConfigError
+		}
+		if err == nil && p.Trust.Standing == wire.TrustWithheld {
+			err = p.Untrusted()
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		p.Obeys = true
+		return p.enterSession(ctx, &at)
+	}}
 }
 
-// enterSession opens the project anew, in the process that stays with the
-// agent: whoever starts a session is gone when its model is asked for the second time.
-func enterSession(ctx context.Context, front func(string) *Opener, words string) (exec process.Executor, leave func() error, err error) {
-	var at SessionPlace
-	if err := json.Unmarshal([]byte(words), &at); err != nil {
-		return nil, nil, fmt.Errorf("read where to run: %w", err)
-	}
-	o := front(at.Root)
-	o.Overrides.Unsandboxed, o.Overrides.Trust, o.Overrides.Program = at.Unsandboxed, at.Trusted, at.Program != ""
-	p, err := Open(ctx, o)
-	if err == nil {
-		err = p.ConfigError
-	}
-	if err == nil && p.Trust.Standing == wire.TrustWithheld {
-		err = p.Untrusted()
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	p.Obeys = true
-	return p.enterSession(ctx, &at)
-}
-
+// enterSession enters the environment of the session's run and prepares the agent.
 func (p *App) enterSession(ctx context.Context, at *SessionPlace) (exec process.Executor, leave func() error, err error) {
 	run, err := p.Store.Stage(at.Run).Load(ctx)
 	if err != nil {
@@ -78,7 +73,12 @@ func (p *App) enterSession(ctx context.Context, at *SessionPlace) (exec process.
 	if err != nil {
 		return nil, nil, err
 	}
-	leave = func() error { return errors.Join(p.closeGateway(), place.Leave(), p.Store.Close()) }
+	leave = func() (err error) {
+		if p.Gateway != nil {
+			err = p.Gateway.Close()
+		}
+		return errors.Join(err, place.Leave(), p.Store.Close())
+	}
 	if !place.Alone {
 		return nil, nil, errors.Join(fmt.Errorf("another process works on request %d", run.Details.Number), leave())
 	}
@@ -94,8 +94,9 @@ func (p *App) enterSession(ctx context.Context, at *SessionPlace) (exec process.
 	}
 	if err == nil {
 		_, s.understood = wire.VendorOf(c.Driver)
-		s.asker = sessionAsker{rules: permission.Rules{Allow: c.Allow, Deny: c.Deny}, within: p.answerWithin(), redact: p.Redact.String, issue: run.Details.Number}
-		s.reads, err = at.layReporter()
+		s.asker = sessionAsker{rules: permission.Rules{Allow: c.Allow, Deny: c.Deny}, redact: p.Redact.String, issue: run.Details.Number,
+			within: time.Duration(wire.Limits(p.Config.Limits).AnswerWithinSec) * time.Second}
+		s.reads, err = at.linkReporter()
 		s.reports = []string{at.Reporter() + " report", "signalbox report"}
 		s.asker.rules.Allow = append(slices.Clone(c.Allow), reportRules(s.reports)...)
 	}
@@ -108,7 +109,7 @@ func (p *App) enterSession(ctx context.Context, at *SessionPlace) (exec process.
 	return s, leave, nil
 }
 
-// reportRules allow commands that begin so, whatever an agent calls the tool that runs them.
+// reportRules allow commands that begin so, for any name of the tool that runs them.
 func reportRules(reports []string) (rules []string) {
 	for _, command := range reports {
 		rules = append(rules, "*("+strings.NewReplacer(`\`, `\\`, `*`, `\*`).Replace(command)+" *)")
@@ -116,19 +117,7 @@ func reportRules(reports []string) (rules []string) {
 	return rules
 }
 
-// answerWithin is how long a person has for an answer.
-func (p *App) answerWithin() time.Duration {
-	return time.Duration(wire.Limits(p.Config.Limits).AnswerWithinSec) * time.Second
-}
-
-func (p *App) closeGateway() error {
-	if p.Gateway == nil {
-		return nil
-	}
-	return p.Gateway.Close()
-}
-
-// SessionAgent is the agent that a person named, or else the one that implements requests.
+// SessionAgent is the agent that the user named, or else the one that implements requests.
 func (p *App) SessionAgent(name, program string) (string, config.Agent, error) {
 	if program != "" {
 		return "agent", config.Agent{Driver: config.DriverCommand, Command: []string{program}}, nil
@@ -148,19 +137,18 @@ func (p *App) SessionAgent(name, program string) (string, config.Agent, error) {
 	return name, c, nil
 }
 
-// Reporter is where the agent finds our own program, as "signalbox". It is told the whole path: some
-// run commands in a login shell, which has a PATH of its own.
+// Reporter is the path at which the agent finds our own program. The agent gets the whole path, since some run commands in a login
+// shell, which sets its own PATH.
 func (at *SessionPlace) Reporter() string {
 	dir, err := store.SessionDir(at.Name)
-	if err != nil { // no session can be called so
+	if err != nil { // no session has such a name
 		return "signalbox"
 	}
 	return filepath.Join(at.Root, filepath.FromSlash(dir), "bin", "signalbox")
 }
 
-// layReporter lays it there, and returns what the agent must see: the folder with the link first,
-// then what the link leads to.
-func (at *SessionPlace) layReporter() (reads []string, err error) {
+// linkReporter makes a link to our own program there, and returns what the agent must see: the link's folder, then the program.
+func (at *SessionPlace) linkReporter() (reads []string, err error) {
 	self, err := os.Executable()
 	if err == nil {
 		self, err = filepath.EvalSymlinks(self)

@@ -18,13 +18,13 @@ import (
 	"signalbox/internal/workflow"
 )
 
+// SessionsOf are the sessions of a project.
 func SessionsOf(s *store.Store) (*session.Sessions, error) {
 	root, err := s.Abs(".")
 	return &session.Sessions{Root: root, Store: s, Clock: now, Publish: PublishSession}, err
 }
 
-// PublishSession writes the status of a session's issue (S1). What was written since is left: it is
-// of somebody who went on.
+// PublishSession writes the status of a session's issue. It leaves a newer status, which is from someone who continued the work.
 func PublishSession(ctx context.Context, s *store.Store, info session.Info) error {
 	word, message, at := registry.IssueRunning, "", info.StartedAt
 	if o := info.Outcome; o != nil {
@@ -42,8 +42,7 @@ func PublishSession(ctx context.Context, s *store.Store, info session.Info) erro
 	})
 }
 
-// SettleSessions finds the sessions that were killed together with their hosts, and writes down that
-// they ended. Nobody else does: who is killed says nothing.
+// SettleSessions records the end of sessions that were killed together with their hosts, which could not record it themselves.
 func SettleSessions(ctx context.Context, s *store.Store) error {
 	names, err := s.Sessions(ctx)
 	if err != nil || len(names) == 0 {
@@ -78,7 +77,7 @@ func OpenSession(ctx context.Context, all *session.Sessions, ref string) (*sessi
 	return x, info, wire.Explained(err)
 }
 
-// LiveSessions are those whose agent has not ended.
+// LiveSessions are the sessions whose agents haven't ended.
 func LiveSessions(ctx context.Context, all *session.Sessions) (live []session.Info, err error) {
 	list, err := all.List(ctx)
 	for _, info := range list {
@@ -89,7 +88,7 @@ func LiveSessions(ctx context.Context, all *session.Sessions) (live []session.In
 	return live, wire.Explained(err)
 }
 
-// SessionState is where a session stands, in a word of the status file.
+// SessionState is a session's state, in a word of the status file.
 func SessionState(i *session.Info) registry.IssueStatusWord {
 	switch {
 	case i.Outcome == nil:
@@ -100,8 +99,10 @@ func SessionState(i *session.Info) registry.IssueStatusWord {
 	return registry.IssueError
 }
 
+// IssueNumber matches an issue's number, as 42 or #42.
 var IssueNumber = lazy.Pattern(`^#?[1-9][0-9]{0,8}$`)
 
+// ParseIssue reads an issue's number, as 42 or #42.
 func ParseIssue(text string) (int, error) {
 	if !IssueNumber().MatchString(text) {
 		return 0, &problem.Error{Err: fmt.Errorf("%q is not an issue's number", text), Hint: "an issue is named by its number, as 42 or #42", Code: problem.Usage}
@@ -109,7 +110,7 @@ func ParseIssue(text string) (int, error) {
 	return strconv.Atoi(strings.TrimPrefix(text, "#"))
 }
 
-// SessionOf is the latest session of the run's issue, nil where there is none that can be read.
+// SessionOf is the latest session of the run's issue, nil if there is none or it can't be read.
 func (p *App) SessionOf(ctx context.Context, r *workflow.Run) *session.Info {
 	all, err := SessionsOf(p.Store)
 	if err != nil {

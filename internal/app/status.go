@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -17,25 +18,28 @@ import (
 // Standing is where a run is.
 type Standing struct {
 	Run workflow.Run
-	// Interrupted: the run should move, and no process carries it.
+	// Interrupted: the run should move, but no process runs it.
 	Interrupted bool
-	// Holder is who carries it, if Held.
+	// Holder is the process that runs it, if Held.
 	Holder store.LockRecord
 	Held   bool
-	// Issue is the status file of an issue that no run of ours stands behind; nil else, and then there is a run.
+	// Issue is set instead of Run if another tool wrote the issue's status and there is no run.
 	Issue *registry.IssueStatus
 }
 
-// Status says where the run is that ref names.
+// Status says where the run that ref names is.
 func (p *App) Status(ctx context.Context, ref string) (at Standing, err error) {
 	if err := SettleSessions(ctx, p.Store); err != nil {
 		return at, wire.Explained(err)
 	}
 	found, err := p.Find(ctx, ref)
 	if problem.CodeOf(err) == problem.NotFound {
-		var statusErr error
-		if at.Issue, statusErr = p.bareStatus(ctx, ref); at.Issue != nil || statusErr != nil {
-			return at, statusErr
+		if n, notNumber := strconv.Atoi(strings.TrimPrefix(ref, "#")); notNumber == nil {
+			status, statusErr := p.Store.IssueStatus(n).Load(ctx)
+			if !errors.Is(statusErr, fs.ErrNotExist) {
+				at.Issue = &status
+				return at, wire.Explained(statusErr)
+			}
 		}
 	}
 	if err != nil {
@@ -47,15 +51,44 @@ func (p *App) Status(ctx context.Context, ref string) (at Standing, err error) {
 	return at, err
 }
 
-// bareStatus is the status of the issue with this number; nil where there is none.
-func (p *App) bareStatus(ctx context.Context, ref string) (*registry.IssueStatus, error) {
-	n, err := strconv.Atoi(strings.TrimPrefix(ref, "#"))
+// HeldRequest is the error that another process works on a request.
+func HeldRequest(number int, by store.LockRecord) error {
+	if name, ok := strings.CutPrefix(by.Owner, SessionOwner); ok {
+		return &problem.Error{Code: problem.Held, Err: fmt.Errorf("session %s works on request %d: %s", name, number, Holder(by)),
+			Hint: fmt.Sprintf("follow it: signalbox session watch %d; or end it: signalbox session stop %[1]d", number)}
+	}
+	return &problem.Error{Code: problem.Held, Hint: fmt.Sprintf("follow it: signalbox watch %d", number),
+		Err: fmt.Errorf("request %d is carried by another process: %s", number, Holder(by))}
+}
+
+// WaitsForApproval reports whether the run's change waits for a person's decision.
+func WaitsForApproval(run *workflow.Run) bool {
+	return run.State == workflow.NeedsInput && run.Details.Phase == workflow.ApprovalWait
+}
+
+// Undecided refuses to take away a change that waits for a person's decision.
+func Undecided(run *workflow.Run) error {
+	if !WaitsForApproval(run) {
+		return nil
+	}
+	n := run.Details.Number
+	return &problem.Error{Err: fmt.Errorf("the change of request %d waits for approval", n), Code: problem.Held,
+		Hint: fmt.Sprintf("decide first: signalbox approve %d; or signalbox reject %[1]d \"what to change\"", n)}
+}
+
+// SessionOwner is the prefix of the name under which a session locks its request.
+const SessionOwner = "session "
+
+// Held reports whether a process works on the request now, and which.
+func (p *App) Held(ctx context.Context, requestID string) (store.LockRecord, bool, error) {
+	holders, err := p.Store.Holders(ctx)
 	if err != nil {
-		return nil, nil
+		return store.LockRecord{}, false, wire.Explained(err)
 	}
-	status, err := p.Store.IssueStatus(n).Load(ctx)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	for _, h := range holders {
+		if h.Name == "request-"+requestID {
+			return h.Record, true, nil
+		}
 	}
-	return &status, wire.Explained(err)
+	return store.LockRecord{}, false, nil
 }

@@ -9,20 +9,20 @@ import (
 	"signalbox/internal/wire"
 )
 
-// TrustReview is what the project's committed files do to this machine, and whether that counts.
+// TrustReview is the list of settings that reach this machine, and whether they count.
 type TrustReview struct {
 	Project  string             `json:"project"`
 	Trusted  bool               `json:"trusted"`
 	Standing wire.TrustStanding `json:"standing"`
 	Settings []TrustedSetting   `json:"settings"`
-	// Files are those that .worktreeinclude matches now.
+	// Files are the files that .worktreeinclude matches now.
 	Files []string `json:"files"`
 }
 
 // TrustedSetting is one setting that reaches this machine.
 type TrustedSetting struct {
 	config.Reach
-	// New: it was no part of what the user last agreed to.
+	// New: the user's last agreement didn't include it.
 	New bool `json:"new"`
 }
 
@@ -40,7 +40,7 @@ func (p *App) ReviewTrust(ctx context.Context) (TrustReview, error) {
 	return review, nil
 }
 
-// RevokeTrust forgets what the user agreed to in this project, and returns how many agreements that were.
+// RevokeTrust removes the user's agreements in this project, and returns how many there were.
 func (p *App) RevokeTrust() (int, error) {
 	book, err := agreement.Open(p.Root, p.Env)
 	if err != nil {

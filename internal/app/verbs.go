@@ -2,13 +2,18 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"strings"
 
+	"signalbox/internal/forge"
+	"signalbox/internal/problem"
 	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-// mayDecide says why nobody can decide on a run's change now, nil if one can.
+// mayDecide says why no one can decide on a run's change now, nil if someone can.
 func mayDecide(r *workflow.Run) error {
 	if !WaitsForApproval(r) {
 		return Wrong(r, "it does not wait for approval", "signalbox status "+r.Ref())
@@ -16,7 +21,7 @@ func mayDecide(r *workflow.Run) error {
 	return nil
 }
 
-// Approve agrees to the change of a waiting run. A commit, if one is given, has to be the one that the run shows; at least 7 digits.
+// Approve approves the change of a waiting run. A commit, if given, must be the one that the run shows, with at least 7 digits.
 func Approve(commit string) Order {
 	return Order{func(r *workflow.Run) error {
 		if err := mayDecide(r); err != nil {
@@ -31,14 +36,14 @@ func Approve(commit string) Order {
 	}}
 }
 
-// Reject sends the change of a waiting run back to its agent, with what to change.
+// Reject sends the change of a waiting run back to its agent, and says what to change.
 func Reject(why string) Order {
 	return Order{mayDecide, func(_ *workflow.Run, s *workflow.Signals) {
 		s.Commands = append(s.Commands, Personal(workflow.CommandReject, "", why))
 	}}
 }
 
-// Resume lets a run go on that stopped; force lets it go on against what stopped it.
+// Resume resumes a run that stopped; with force, despite what stopped it.
 func Resume(force bool) Order {
 	return Order{func(r *workflow.Run) error {
 		switch r.State {
@@ -50,7 +55,7 @@ func Resume(force bool) Order {
 		if force && !r.CanBeForced() {
 			return Wrong(r, "neither work that is too large to keep nor tests that cannot run are in its way", "signalbox resume "+r.Ref())
 		}
-		return nil // of a run that is done, what a crash may have left unsaid is said
+		return nil // resuming a finished run completes what a crash may have left undone
 	}, func(_ *workflow.Run, s *workflow.Signals) {
 		s.ResumeRequested = true
 		if force {
@@ -59,7 +64,7 @@ func Resume(force bool) Order {
 	}}
 }
 
-// Retry lets a failed run try again from the step that failed.
+// Retry repeats the step at which a run failed.
 func Retry() Order {
 	return Order{func(r *workflow.Run) error {
 		if r.State != workflow.Failed {
@@ -71,10 +76,10 @@ func Retry() Order {
 	}}
 }
 
-// Stop makes a run stand still; cancel gives it up.
+// Stop stops a run; with cancel, for good.
 func Stop(cancel bool) Order {
 	return Order{func(r *workflow.Run) error {
-		if r.State.Final() && (!cancel || r.State != workflow.Canceled) { // what a crash may have left undone is done
+		if r.State.Final() && (!cancel || r.State != workflow.Canceled) { // canceling again completes what a crash may have left undone
 			return Wrong(r, "it is over", "signalbox status "+r.Ref())
 		}
 		return nil
@@ -87,7 +92,7 @@ func Stop(cancel bool) Order {
 	}}
 }
 
-// sync merges the base branch, as it is now, into the change of a run that stands still.
+// Sync merges the base branch, as it is now, into the change of a run that isn't under way.
 func Sync() Order {
 	return Order{func(r *workflow.Run) error {
 		switch {
@@ -116,4 +121,17 @@ func (p *App) Note(ctx context.Context, ref, text string) error {
 			s.Notes = &text
 		}
 	}))
+}
+
+// NewRequest opens a request with a new id and number. Without a title, the description's first line becomes the title.
+func (p *App) NewRequest(ctx context.Context, title, description string) (forge.Request, error) {
+	if title == "" {
+		first, rest, _ := strings.Cut(strings.TrimSpace(description), "\n")
+		title, description = strings.TrimSpace(strings.TrimLeft(first, "# ")), strings.TrimSpace(rest)
+	}
+	if strings.TrimSpace(title) == "" {
+		return forge.Request{}, &problem.Error{Err: errors.New("a request needs a title"), Hint: `signalbox new "what should be different"`, Code: problem.Usage}
+	}
+	request, err := p.Forge.OpenRequest(ctx, "new/"+rand.Text(), title, description)
+	return request, wire.Explained(err)
 }

@@ -16,8 +16,7 @@ import (
 	"signalbox/internal/store"
 )
 
-// OpenStore opens the documents around the working directory to change them. It
-// needs no git repository and starts no program.
+// OpenStore opens the documents around the working directory to change them. It needs no git repository and starts no program.
 func (a *Opener) OpenStore(ctx context.Context) (*store.Store, error) {
 	root, gitDir, err := DocumentsRoot(a.Dir)
 	if err != nil {
@@ -32,8 +31,7 @@ func (a *Opener) OpenStore(ctx context.Context) (*store.Store, error) {
 	return s, Explained(err)
 }
 
-// OpenStoreToRead opens the documents around the working directory and leaves
-// them as they are.
+// OpenStoreToRead opens the documents around the working directory without changing them.
 func (a *Opener) OpenStoreToRead(ctx context.Context) (*store.Store, error) {
 	root, _, err := DocumentsRoot(a.Dir)
 	if err != nil {
@@ -43,7 +41,7 @@ func (a *Opener) OpenStoreToRead(ctx context.Context) (*store.Store, error) {
 	return s, Explained(err)
 }
 
-// OpenStoreToChange opens the store, unless nothing is to change, as in a dry run.
+// OpenStoreToChange opens the store to change it, or only to read it, as in a dry run.
 func (a *Opener) OpenStoreToChange(ctx context.Context, readOnly bool) (*store.Store, error) {
 	if readOnly {
 		return a.OpenStoreToRead(ctx)
@@ -51,8 +49,8 @@ func (a *Opener) OpenStoreToChange(ctx context.Context, readOnly bool) (*store.S
 	return a.OpenStore(ctx)
 }
 
-// LateRedactor reads the configuration, which names secrets, only when
-// something is written. One that cannot be read names none.
+// LateRedactor masks secrets. It reads the configuration, which names some of them, only when something is written. If the
+// configuration can't be read, it names none.
 func (a *Opener) LateRedactor(root string) func(string) string {
 	redactor := sync.OnceValue(func() *redact.Redactor {
 		c, _, err := config.Load(filepath.Join(root, config.Name), a.Env)
@@ -64,9 +62,8 @@ func (a *Opener) LateRedactor(root string) func(string) string {
 	return func(text string) string { return redactor().String(text) }
 }
 
-// AboveClones is dir or, within an environment's clone (.worktrees/issue-…), the project that the clone
-// belongs to. The outermost counts: what lies in a clone was written by an agent, and no git of ours may
-// run there.
+// AboveClones is dir or, inside an environment's clone (.worktrees/issue-…), the project that the clone belongs to. The
+// outermost counts: an agent wrote everything inside a clone, so our git must not run there.
 func AboveClones(dir string) string {
 	project := dir
 	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
@@ -82,9 +79,8 @@ func AboveClones(dir string) string {
 	return project
 }
 
-// DocumentsRoot is the folder of the documents around dir: the top of git's
-// work tree, else dir or the nearest folder of the user's own above it that holds documents, else dir
-// itself. What lies in a folder like /tmp anybody may have put there. gitDir is empty outside of git.
+// DocumentsRoot is the folder of the documents around dir: the top of git's work tree, or else dir or the nearest folder above
+// it that holds documents and that only the user can write to, or else dir itself. gitDir is empty outside of git.
 func DocumentsRoot(dir string) (root, gitDir string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -95,7 +91,7 @@ func DocumentsRoot(dir string) (root, gitDir string, err error) {
 		if gitDir, err := gitDirOf(at); gitDir != "" || err != nil {
 			return at, gitDir, err
 		}
-		if !found && (at == dir || owned(at)) && holdsDocuments(at) {
+		if !found && holdsDocuments(at, at == dir) {
 			root, found = at, true
 		}
 		if at == filepath.Dir(at) {
@@ -104,17 +100,18 @@ func DocumentsRoot(dir string) (root, gitDir string, err error) {
 	}
 }
 
-// owned reports whether nobody else may put files into a folder.
-func owned(dir string) bool {
-	info, err := os.Stat(dir)
-	if err != nil || info.Mode().Perm()&0o002 != 0 {
-		return false
+// holdsDocuments reports whether a folder holds documents. Anyone may have put them into a folder like /tmp, so they count only
+// if the user owns the folder and others can't write to it, or if the user named it.
+func holdsDocuments(dir string, named bool) bool {
+	if !named {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode().Perm()&0o002 != 0 {
+			return false
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
+			return false
+		}
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Geteuid()
-}
-
-func holdsDocuments(dir string) bool {
 	for _, name := range []string{".signalbox", "environments.json", ".worktrees", "state.json"} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			return true
@@ -123,14 +120,13 @@ func holdsDocuments(dir string) bool {
 	return false
 }
 
-// gitDirOf is the folder of refs and configuration that all work trees of the
-// repository with its top at dir share; empty if there is no such repository.
-// In a linked work tree and a submodule .git is a file that leads there.
+// gitDirOf is the folder with the refs and the configuration of the repository whose top is dir; empty if dir is no top of
+// one. All work trees share it. In a linked work tree and in a submodule, .git is a file that leads there.
 func gitDirOf(dir string) (string, error) {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", nil //nolint:nilerr // whatever stands in the way of looking, there is no repository to speak of
+		return "", nil //nolint:nilerr // if we can't look, there's no repository for us
 	}
 	if !info.IsDir() {
 		target, err := line(path)
@@ -157,6 +153,7 @@ func line(path string) (string, error) {
 	return strings.TrimSpace(string(data)), nil
 }
 
+// Within is path as seen from dir; an absolute path stays as it is.
 func Within(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -164,8 +161,7 @@ func Within(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// Redactor knows the secrets of the environment; those that the configuration
-// of the project around names too, if there is one that can be read.
+// Redactor knows the secrets among the user's variables, and those that the project's configuration names if it can be read.
 func (a *Opener) Redactor() *redact.Redactor {
 	root, _, err := DocumentsRoot(a.Dir)
 	c := config.Default()
@@ -177,7 +173,7 @@ func (a *Opener) Redactor() *redact.Redactor {
 	return redact.New((&Project{Opener: a, Config: c}).Secrets())
 }
 
-// LocalForge knows the pull requests of documents, also where these are no project.
+// LocalForge knows the pull requests of documents, even outside of a project.
 func LocalForge(s *store.Store) (*local.Forge, error) {
 	root, err := s.Abs(".")
 	return local.New(local.Config{Store: s, Root: root}), err

@@ -18,8 +18,8 @@ import (
 // assignment is a line of a file such as .env.
 var assignment = lazy.Pattern(`^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)\s*[=:]\s*(.+?)\s*$`)
 
-// includedSecrets are the values in the files that .worktreeinclude brings to agents, by file and name. What an agent
-// prints of them is taken out like any secret of the environment.
+// includedSecrets are the values in the files that .worktreeinclude copies to agents, by file and position. They are masked in
+// what an agent prints, like any secret.
 func (p *Project) includedSecrets(ctx context.Context) (map[string]string, error) {
 	names, err := p.IncludedFiles(ctx)
 	if err != nil || len(names) == 0 {
@@ -33,7 +33,7 @@ func (p *Project) includedSecrets(ctx context.Context) (map[string]string, error
 	secrets := map[string]string{}
 	for _, name := range names {
 		text, err := readIncluded(root, name)
-		if err != nil { // it is not brought either
+		if err != nil { // it isn't copied either
 			continue
 		}
 		for i, line := range strings.Split(text, "\n") {
@@ -45,8 +45,8 @@ func (p *Project) includedSecrets(ctx context.Context) (map[string]string, error
 	return secrets, nil
 }
 
-// readIncluded reads a file that may be brought: a regular one, reached through no link. What is larger than any file of
-// settings is read in part.
+// readIncluded reads a file that may be copied: a regular one, reached through no link. It reads only the start of a file that is
+// larger than any file of settings.
 func readIncluded(root *os.Root, name string) (string, error) {
 	for part := filepath.Dir(name); part != "."; part = filepath.Dir(part) {
 		if info, err := root.Lstat(part); err != nil || !info.IsDir() {
@@ -66,8 +66,8 @@ func readIncluded(root *os.Root, name string) (string, error) {
 	return string(text), err
 }
 
-// SecretsOfLine are the values of a line that may be secrets: what is assigned, if its name or its look says so, the
-// password of an address, or a line that is one long word.
+// SecretsOfLine are the values of a line that may be secrets: an assigned value, if its name or its look says so, the password of
+// an address, or a line that is one long word.
 func SecretsOfLine(line string) (values []string) {
 	name, value := "", strings.TrimSpace(line)
 	if strings.HasPrefix(value, "#") {
@@ -91,5 +91,5 @@ func SecretsOfLine(line string) (values []string) {
 	return values
 }
 
-// randomLength is the least length of a word that counts as a secret by its look, in bytes.
+// randomLength is the length from which a word counts as a secret by its look, in bytes.
 const randomLength = 16

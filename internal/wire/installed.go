@@ -15,16 +15,16 @@ import (
 	"signalbox/internal/config"
 )
 
-// Installed is one agent as it is on this machine.
+// Installed is one agent on this machine.
 type Installed struct {
 	Driver  string `json:"driver"`
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
 	Found   bool   `json:"found"`
-	// Login is key or own, empty where neither is there; Key the variable, Folder where the login is.
+	// Login is key or own; empty if the agent has neither. Key names the variable, Folder the place of the login.
 	Login string `json:"login,omitempty"`
 	Key   string `json:"key,omitempty"`
-	// URL is the server that the user's own settings name, and URLFrom where they do.
+	// URL is the server that the user's own settings name, URLFrom the setting.
 	URL     string `json:"url,omitempty"`
 	URLFrom string `json:"url_from,omitempty"`
 	Folder  string `json:"folder,omitempty"`
@@ -32,7 +32,7 @@ type Installed struct {
 	Install string `json:"install"`
 }
 
-// Installed looks for every vendor's agent at the same time: each is asked for its version.
+// Installed looks for every vendor's agent, all at the same time, and asks each for its version.
 func (a *Opener) Installed(ctx context.Context) []Installed {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
@@ -51,7 +51,7 @@ func (a *Opener) look(ctx context.Context, v vendor) Installed {
 	i := Installed{Driver: v.Driver, Name: v.Title, Install: v.Install}
 	driver, err := v.Build(agent.Settings{Name: v.Driver, Permissions: agent.Everything})
 	if err == nil {
-		root, gitDir, outside := DocumentsRoot(a.Dir) // the project around, found without any program
+		root, gitDir, outside := DocumentsRoot(a.Dir) // the project around, found without running a program
 		if outside != nil || gitDir == "" {
 			root = ""
 		}
@@ -73,7 +73,7 @@ func (a *Opener) look(ctx context.Context, v vendor) Installed {
 	return i
 }
 
-// LoginOf is how an agent would reach its model: by a key, or by its own login's folder.
+// LoginOf is how an agent would reach its model: with a key, or with its own login in a folder.
 func (a *Opener) LoginOf(v vendor, c config.Agent) (login, key, folder string) {
 	if v.models == "" && c.Model == "" {
 		for _, whose := range slices.Sorted(maps.Keys(servers)) {
@@ -85,33 +85,28 @@ func (a *Opener) LoginOf(v vendor, c config.Agent) (login, key, folder string) {
 	if w := a.WayOf(v, c); c.Login != config.LoginOwn && w.value != "" {
 		return config.LoginKey, w.key, ""
 	}
-	if c.Login == config.LoginOwn || loggedIn(filepath.Join(a.Env("HOME"), v.login.Folder, v.login.File)) {
+	text, err := os.ReadFile(filepath.Join(a.Env("HOME"), v.login.Folder, v.login.File))
+	held := strings.Join(strings.Fields(string(text)), "")
+	loggedIn := held != "" && held != "{}" // some agents leave an empty file or object after a logout
+	if err != nil {
+		loggedIn = !errors.Is(err, fs.ErrNotExist)
+	}
+	if loggedIn || c.Login == config.LoginOwn {
 		return config.LoginOwn, "", v.login.Folder
 	}
 	return "", "", ""
 }
 
-// loggedIn: the login's file holds something. After a logout some agents leave it empty, or with an
-// empty object.
-func loggedIn(file string) bool {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	held := strings.Join(strings.Fields(string(text)), "")
-	return held != "" && held != "{}"
-}
-
-// unaskedAgent is an agent whose program is not started on this machine to say its version: a repository could have it
-// do anything else. In a sandbox it is asked all the same.
+// unaskedAgent is an agent whose program isn't started on this machine to report its version, since a repository could make
+// it do something else. Inside a sandbox it is started all the same.
 type unaskedAgent struct {
 	agent.Agent
 	program agent.Program
 	why     string
 }
 
-// unasked is the agent, whose program is asked on this machine only if it lies outside the project and no variable of
-// the configuration has a say in what it runs.
+// unasked wraps an agent whose program must not be started on this machine: it lies in the project, or the configuration's
+// variables can change what it runs.
 func unasked(a agent.Agent, root string, program agent.Program, c config.Agent) agent.Agent {
 	switch {
 	case root != "" && program.Within(root):

@@ -19,8 +19,8 @@ func (p *Project) Ways() *notify.Config {
 	return &notify.Config{Desktop: c.Desktop, Command: c.Command, Dir: p.Root, Webhook: config.Address(c.Webhook), Ntfy: config.Address(c.Ntfy), Exec: p.Host()}
 }
 
-// notifying sends what people should hear of the runs that observe is told of, each piece of news once. A notification
-// takes no part in the run: one that fails is logged.
+// notifying passes every transition on to observe and sends the notifications that it's worth, each piece of news once. A
+// notification that fails is only logged: the run doesn't depend on it.
 func (p *Project) notifying(ctx context.Context, observe func(workflow.Run)) func(workflow.Run) {
 	ways := p.Ways()
 	if !ways.Any() {
@@ -32,7 +32,14 @@ func (p *Project) notifying(ctx context.Context, observe func(workflow.Run)) fun
 		if observe != nil {
 			observe(run)
 		}
-		notice, news := run.Notice(), noticeKey(&run)
+		notice := run.Notice()
+		news := string(notice) + " " + run.Details.Head
+		if run.Error != nil {
+			news += " " + run.Error.ReasonCode
+		}
+		if run.Details.Question != nil {
+			news += " " + run.Details.Question.ID
+		}
 		mu.Lock()
 		known := told[run.RunID] == news
 		told[run.RunID] = news
@@ -46,18 +53,6 @@ func (p *Project) notifying(ctx context.Context, observe func(workflow.Run)) fun
 			}
 		})
 	}
-}
-
-// noticeKey tells one piece of news from the one before it.
-func noticeKey(r *workflow.Run) string {
-	news := string(r.Notice()) + " " + r.Details.Head
-	if r.Error != nil {
-		news += " " + r.Error.ReasonCode
-	}
-	if r.Details.Question != nil {
-		news += " " + r.Details.Question.ID
-	}
-	return news
 }
 
 var noticeTitles = map[workflow.Notice]string{workflow.NoticeAsks: "asks you", workflow.NoticeNeeded: "needs you",

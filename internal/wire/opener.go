@@ -2,25 +2,28 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
+	"signalbox/internal/config"
 	"signalbox/internal/environment/clone/seccomp"
 	"signalbox/internal/forge/local"
+	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 )
 
-// Opener opens projects: what a front end says of the user and of what was asked for.
+// Opener opens projects. A front end fills it in with what it knows about the user and the command.
 type Opener struct {
-	// Env is the user's variables, Dir where they are.
+	// Env reads the user's variables, Dir is their working directory.
 	Env func(string) string
 	Dir string
-	// Clock is what the self-healing loop waits by; nil is this machine's.
+	// Clock is for tests; nil is this machine's clock.
 	Clock func() time.Time
-	// Warn tells the user something, Mended what was read in an older form. Learn hears of the secrets that no output may show.
+	// Warn tells the user something, Mended what was read in an older form. Learn gets the secrets that no output may show.
 	Warn   func(format string, args ...any)
 	Mended func(path string, notes []string)
 	Learn  func(*redact.Redactor)
@@ -31,15 +34,15 @@ type Opener struct {
 	Log     *slog.Logger
 	// Overrides win over the configuration; zero values mean none.
 	Overrides overrides
-	// WithoutAgents: the command carries no agent on, so it works without what the configuration does to this machine.
+	// WithoutAgents: the command runs no agent, so it works without the settings that reach this machine.
 	WithoutAgents bool
-	// Obeys: the command obeys the project's files, as its user agreed; else it only shows.
+	// Obeys: the command follows the project's files, as its user agreed. Otherwise it only shows things.
 	Obeys bool
-	// LooksAtTrust: the command asks what that is, and --trust is no answer.
+	// LooksAtTrust: the command shows what there is to trust, so --trust doesn't answer it.
 	LooksAtTrust bool
 }
 
-// Now is what time it is for the self-healing loop, whose waits are longer than anybody would watch.
+// Now is the time by Clock. The self-healing loop waits for hours, which no test can.
 func (a *Opener) Now() time.Time {
 	if a.Clock != nil {
 		return a.Clock()
@@ -47,8 +50,61 @@ func (a *Opener) Now() time.Time {
 	return time.Now()
 }
 
-// gitHost runs git for a command that only shows. An object that a partial clone lacks is not fetched there: the way to
-// it is the repository's to say, and can be any program.
+// overrides are the flags that win over the configuration.
+type overrides struct {
+	Workflow    []string
+	Approve     string
+	MaxParallel int
+	Unsandboxed bool
+	Agent       string
+	Base        string
+	// Trust: the settings that reach this machine count for this command.
+	Trust bool
+	// Program: the session's agent is a program that the user typed, not one of the configuration's.
+	Program bool
+}
+
+func (o overrides) apply(c *config.Config) error {
+	if len(o.Workflow) > 0 {
+		c.Workflow = o.Workflow
+	}
+	if o.Approve != "" {
+		if o.Approve != config.ApproveAuto && o.Approve != config.ApproveManual {
+			return &problem.Error{Err: fmt.Errorf("--approve is %q", o.Approve), Hint: "want manual or auto", Code: problem.Usage}
+		}
+		c.Approve = o.Approve
+	}
+	if o.MaxParallel < 0 {
+		return &problem.Error{Err: fmt.Errorf("--max-parallel is %d", o.MaxParallel), Hint: "want 1 or more", Code: problem.Usage}
+	}
+	if o.MaxParallel > 0 {
+		c.MaxParallel = o.MaxParallel
+	}
+	if o.Unsandboxed {
+		c.Environment.Sandbox = config.SandboxNone
+	}
+	if o.Base != "" {
+		c.Base = o.Base
+	}
+	if o.Agent != "" {
+		onlyAgent(c, o.Agent)
+	}
+	return nil
+}
+
+// onlyAgent leaves one agent: it implements, and the other roles are empty. agent is a name from the configuration, or a program.
+func onlyAgent(c *config.Config, agent string) {
+	name := agent
+	if _, configured := c.Agents[name]; !configured {
+		name = "agent"
+		c.Agents = map[string]config.Agent{name: {Driver: config.DriverCommand, Command: []string{agent}}}
+	}
+	c.Roles = map[string]config.Role{"implementer": {Agent: name}, "planner": {Agent: config.RoleNone}, "reviewer": {Agent: config.RoleNone}, "repairer": {Agent: config.RoleNone}}
+	c.Workflows = nil
+}
+
+// gitHost runs git. For a command that only shows things, git doesn't fetch the objects that a partial clone lacks: the
+// repository says how to fetch them, and that can be any program.
 type gitHost struct {
 	process.Host
 	app *Opener
@@ -58,7 +114,7 @@ func (a *Opener) GitHost() gitHost { return gitHost{a.Host(), a} }
 
 // Exec implements process.Executor.
 func (h gitHost) Exec(ctx context.Context, c process.Command) (process.Result, error) {
-	if !h.app.Obeys && !slices.Contains(c.Args, "fetch") { // what is fetched by name comes from a folder of this machine
+	if !h.app.Obeys && !slices.Contains(c.Args, "fetch") { // an explicit fetch reads from a folder on this machine
 		c.Env = append(slices.Clip(c.Env), "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1")
 	}
 	return h.Host.Exec(ctx, c)

@@ -1,4 +1,4 @@
-// Package wire opens a project: it reads the configuration, judges whether it counts on this machine, and builds the drivers that it
+// Package wire opens a project: it reads the configuration, checks whether the user trusts it, and builds the drivers that it
 // names. No other package names a driver. It prints nothing and decides nothing about a run.
 package wire
 
@@ -21,6 +21,7 @@ import (
 	"signalbox/internal/gateway"
 	"signalbox/internal/git"
 	"signalbox/internal/perform"
+	"signalbox/internal/permission"
 	"signalbox/internal/place"
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
@@ -46,16 +47,16 @@ type Project struct {
 	Store      *store.Store
 	Config     config.Config
 	Configured bool
-	// ConfigError is why the file's settings do not hold. Runs can be looked at all the same.
+	// ConfigError is why the file's settings don't count. Runs can be shown all the same.
 	ConfigError error
-	// Trust says whether what the file does to this machine counts; where it does not, config is without it.
+	// Trust says whether the settings that reach this machine count; if not, Config is without them.
 	Trust        trust
 	Redact       *redact.Redactor
 	Environments environment.Driver
 	Forge        forge.Forge
 	// Gateway is started by the first agent that reaches its model through it.
 	Gateway *gateway.Gateway
-	// day is what agents may use in a day, in this process and others; nil where nothing limits it.
+	// day counts what agents use in a day, in all processes; nil without a limit.
 	day *gateway.Ledger
 }
 
@@ -69,13 +70,13 @@ func (a *Opener) Open(ctx context.Context) (*Project, error) {
 	if err := p.Configure(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.Overrides.apply(&p.Config, p.Root); err != nil {
+	if err := a.Overrides.apply(&p.Config); err != nil {
 		return nil, err
 	}
 	p.Redact = redact.New(p.Secrets())
 	if p.Trust.Standing != TrustWithheld {
 		brought, err := p.includedSecrets(ctx)
-		if err != nil { // a run cannot bring them either, and says so
+		if err != nil { // a run can't copy them either, and says so
 			p.Warn("the secrets in what %s matches are not known: %v", IncludeName, err)
 		}
 		p.Redact.Add(brought)
@@ -98,7 +99,7 @@ func (a *Opener) Open(ctx context.Context) (*Project, error) {
 	return p, nil
 }
 
-// Configure reads the configuration, without what in it reaches this machine where that does not count.
+// Configure reads the configuration. Without trust it leaves out the settings that reach this machine.
 func (p *Project) Configure(ctx context.Context) error {
 	path := filepath.Join(p.Root, config.Name)
 	data, found, err := config.Read(path)
@@ -119,10 +120,10 @@ func (p *Project) Configure(ctx context.Context) error {
 	return nil
 }
 
-// FixConfiguration is what to do about a file whose settings do not hold.
+// FixConfiguration is what to do about a broken configuration file.
 const FixConfiguration = `fix the file; "signalbox init --print" shows a commented one`
 
-// Host runs programs on this machine and logs which, and how long each took.
+// Host runs programs on this machine, and logs each with its duration.
 func (a *Opener) Host() process.Host {
 	return process.Host{Observe: func(c process.Command, r process.Result) {
 		a.Log.Debug("program ended", "program", filepath.Base(c.Args[0]), "exit", r.ExitCode,
@@ -136,7 +137,7 @@ func (p *Project) testCandidate(ctx context.Context, c local.Candidate) (local.V
 	return local.Verdict{Passed: v.Passed, Unsettled: v.Unsettled, Known: v.Known, Command: v.Command, LogPath: v.LogPath, Summary: v.Summary, Duration: v.Duration}, err
 }
 
-// Runner is what carries runs; observe is told of every transition.
+// Runner is the engine for runs with their agents; observe hears of every transition.
 func (p *Project) Runner(ctx context.Context, observe func(workflow.Run)) (*engine.Engine, error) {
 	if p.ConfigError != nil {
 		return nil, p.ConfigError
@@ -145,7 +146,7 @@ func (p *Project) Runner(ctx context.Context, observe func(workflow.Run)) (*engi
 		return nil, p.Untrusted()
 	}
 	p.Obeys = true
-	if _, err := p.Proxy()(&url.URL{Scheme: "https", Host: "example.com"}); err != nil { // then no model can be reached from here
+	if _, err := p.Proxy()(&url.URL{Scheme: "https", Host: "example.com"}); err != nil { // then no model can be reached
 		return nil, &problem.Error{Err: errors.New("HTTPS_PROXY or ALL_PROXY is no address of a proxy that is known"), Hint: WantProxy}
 	}
 	if _, err := p.Environments.Check(ctx); err != nil {
@@ -164,11 +165,17 @@ func (p *Project) Runner(ctx context.Context, observe func(workflow.Run)) (*engi
 	if err != nil {
 		return nil, err
 	}
-	return p.Engine(perform.Config{Prompts: own, Rules: p.rules(), Settings: p.settings, Agents: agents, Commits: p.Commits(),
+	rules := map[workflow.Role]permission.Rules{} // they answer what agents ask
+	for _, role := range workflow.Roles {
+		if _, c, ok := p.Config.AgentFor(string(role), p.WorkflowName()); ok {
+			rules[role] = permission.Rules{Allow: c.Allow, Deny: c.Deny}
+		}
+	}
+	return p.Engine(perform.Config{Prompts: own, Rules: rules, Settings: p.settings, Agents: agents, Commits: p.Commits(),
 		Program: p.Overrides.Agent, Named: p.named, MayCall: p.mayCallInside, Agreements: agreements{p}, Ask: p.Ask, Places: p.Places()}, p.notifying(ctx, observe)), nil
 }
 
-// Engine is one whose actions are carried out with c, and with what belongs to the project.
+// Engine is an engine that performs its actions with c and the project's own drivers.
 func (p *Project) Engine(c perform.Config, observe func(workflow.Run)) *engine.Engine {
 	c.Repo, c.Forge, c.Environments, c.Detect, c.Redact, c.Logger = p.Repo, p.Forge, p.Environments, p.Detect, p.Redact, p.Log
 	c.Artifacts, c.Sessions, c.Baseline = p.Store, p.Store.Sessions, store.Record[perform.Baseline](p.Store, "base", "tested")
@@ -178,12 +185,12 @@ func (p *Project) Engine(c perform.Config, observe func(workflow.Run)) *engine.E
 	if p.Config.Environment.Driver == config.DriverContainer {
 		c.Isolation = config.DriverContainer
 	}
-	c.Offline = p.Config.Environment.Network == config.NetworkNone && c.Isolation != config.SandboxNone // else nothing keeps commands from the network
+	c.Offline = p.Config.Environment.Network == config.NetworkNone && c.Isolation != config.SandboxNone // without a sandbox, nothing closes the network
 	return engine.New(engine.Config{Runs: p.Store, Locks: p.Store, Performer: perform.New(c), Program: c.Program, MaxParallel: p.Config.MaxParallel,
 		Clock: c.Clock, Observe: observe, Logger: p.Log})
 }
 
-// Places are the environments of the project's runs.
+// Places are the environments of the project's runs, with their budgets.
 func (p *Project) Places() *place.Places {
 	l := Limits(p.Config.Limits)
 	perRun := &workflow.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD, Calls: l.Calls}
@@ -191,7 +198,7 @@ func (p *Project) Places() *place.Places {
 		PerRun: perRun, PerDay: p.PerDay(), Now: time.Now, Logger: p.Log})
 }
 
-// Commits is what the configuration says of commits.
+// Commits is what the configuration says about commits.
 func (p *Project) Commits() perform.Commits {
 	c := perform.Commits{Sign: git.Signing(p.Config.Commit.Sign), SignOff: p.Config.Commit.SignOff}
 	if p.Config.Commit.Trailer != "none" {
@@ -200,12 +207,12 @@ func (p *Project) Commits() perform.Commits {
 	return c
 }
 
-// notAnAgent says why what --agent names cannot work.
+// notAnAgent explains why --agent names nothing that works.
 func (p *Project) notAnAgent(err error) error {
 	wrong := &problem.Error{Err: fmt.Errorf("--agent %s: %w", p.Overrides.Agent, err), Code: problem.Usage,
 		Hint: "want an agent of " + config.Name + ", or a program by name or by its path from the project's root: --agent ./agent.sh"}
 	c := p.Config.Agents[p.Overrides.Agent]
-	configured := c.Driver != "" && !slices.Equal(c.Command, []string{p.Overrides.Agent}) // else onlyAgent took it for a program
+	configured := c.Driver != "" && !slices.Equal(c.Command, []string{p.Overrides.Agent}) // a command of this one word comes from onlyAgent
 	if !configured && errors.Is(err, os.ErrNotExist) && !strings.Contains(p.Overrides.Agent, "/") {
 		wrong.Err = fmt.Errorf("--agent %s: there is no such agent in %s, and no such program in PATH", p.Overrides.Agent, config.Name)
 	}

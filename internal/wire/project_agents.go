@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	"signalbox/internal/agent/replay"
 	"signalbox/internal/config"
 	"signalbox/internal/gateway"
-	"signalbox/internal/permission"
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/store"
@@ -38,22 +38,11 @@ func (p *Project) Agents(ctx context.Context) (map[workflow.Role]agent.Agent, er
 	return agents, nil
 }
 
-// named are the agents of a run that began with --agent.
+// named are the agents of a run that began with --agent PROGRAM.
 func (p *Project) named(ctx context.Context, program string) (map[workflow.Role]agent.Agent, error) {
 	own := *p
 	onlyAgent(&own.Config, program)
 	return own.Agents(ctx)
-}
-
-// rules answer what agents ask, by their roles.
-func (p *Project) rules() map[workflow.Role]permission.Rules {
-	rules := map[workflow.Role]permission.Rules{}
-	for _, role := range workflow.Roles {
-		if _, c, ok := p.Config.AgentFor(string(role), p.WorkflowName()); ok {
-			rules[role] = permission.Rules{Allow: c.Allow, Deny: c.Deny}
-		}
-	}
-	return rules
 }
 
 // PerDay is what the agents of all runs may use in a day.
@@ -62,15 +51,37 @@ func (p *Project) PerDay() workflow.Spending {
 	return workflow.Spending{Tokens: s.Tokens, CostMicroUSD: int64(s.CostUSD * 1e6), Calls: s.Calls}
 }
 
-// WorkflowName is the configured workflow's; a broken one is told of elsewhere.
+// WorkflowName is the configured workflow's name; settings reports a broken one.
 func (p *Project) WorkflowName() string {
 	name, _, _ := workflow.WorkflowPhases(p.Config.Workflow...)
 	return name
 }
 
-// Agent is one whose calls count in the day's budget.
-func (p *Project) Agent(ctx context.Context, name string, c config.Agent) (agent.Agent, error) {
-	built, err := p.uncounted(ctx, name, c)
+// Agent builds one agent, whose calls count in the day's budget.
+func (p *Project) Agent(ctx context.Context, name string, c config.Agent) (built agent.Agent, err error) {
+	v, known := VendorOf(c.Driver)
+	switch {
+	case known:
+		built, err = p.vendorAgent(ctx, name, v, c)
+	case c.Permissions == config.PermissionsAsk:
+		return nil, &problem.Error{Err: fmt.Errorf("agent %q: permissions %q: the driver %s does not know how its agent asks", name, c.Permissions, c.Driver),
+			Hint: "leave permissions out; what it may reach is the environment's to say"}
+	case c.Driver == config.DriverReplay:
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find own program: %w", err)
+		}
+		built, err = replay.New(replay.Config{Name: name, Program: []string{self, ReplayAgentName}, Script: Within(p.Root, c.Script), Env: c.Env})
+		if err != nil {
+			return nil, err
+		}
+	default:
+		args := slices.Concat(c.Command, c.Args)
+		if strings.Contains(args[0], "/") {
+			args[0] = Within(p.Root, args[0])
+		}
+		built, err = command.New(command.Config{Name: name, Command: args, Prompt: command.Prompt(c.Prompt), Env: c.Env})
+	}
 	day := p.ledger()
 	if err != nil || day == nil {
 		return built, err
@@ -79,7 +90,7 @@ func (p *Project) Agent(ctx context.Context, name string, c config.Agent) (agent
 	return day.Counted(built, !itself), nil
 }
 
-// ledger is what the day's calls are counted in; nil where nothing limits them.
+// ledger counts the day's calls; nil without a limit.
 func (p *Project) ledger() *gateway.Ledger {
 	if l := p.PerDay(); p.day == nil && l != (workflow.Spending{}) {
 		p.day = gateway.NewLedger(gateway.LedgerConfig{Root: p.Root, Dir: store.SpendingDir, Clock: time.Now,
@@ -88,29 +99,7 @@ func (p *Project) ledger() *gateway.Ledger {
 	return p.day
 }
 
-func (p *Project) uncounted(ctx context.Context, name string, c config.Agent) (agent.Agent, error) {
-	if v, ok := VendorOf(c.Driver); ok {
-		return p.vendorAgent(ctx, name, v, c)
-	}
-	if c.Permissions == config.PermissionsAsk {
-		return nil, &problem.Error{Err: fmt.Errorf("agent %q: permissions %q: the driver %s does not know how its agent asks", name, c.Permissions, c.Driver),
-			Hint: "leave permissions out; what it may reach is the environment's to say"}
-	}
-	if c.Driver == config.DriverReplay {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("find own program: %w", err)
-		}
-		return replay.New(replay.Config{Name: name, Program: []string{self, ReplayAgentName}, Script: p.Abs(c.Script), Env: c.Env})
-	}
-	args := slices.Concat(c.Command, c.Args)
-	if strings.Contains(args[0], "/") {
-		args[0] = p.Abs(args[0])
-	}
-	return command.New(command.Config{Name: name, Command: args, Prompt: command.Prompt(c.Prompt), Env: c.Env})
-}
-
-// vendorAgent is an agent that is known by name, with its way to its model.
+// vendorAgent builds an agent of a known vendor, with its way to its model.
 func (p *Project) vendorAgent(ctx context.Context, name string, v vendor, c config.Agent) (agent.Agent, error) {
 	usual := config.PermissionsEverything
 	if p.Unsandboxed() {
@@ -123,12 +112,12 @@ func (p *Project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 	}
 	program := c.Program
 	if strings.Contains(program, "/") {
-		program = p.Abs(program)
+		program = Within(p.Root, program)
 	}
 	built, err := v.Build(agent.Settings{Name: name, Program: program, Model: c.Model, Args: c.Args, Env: c.Env,
 		Permissions: agent.Permissions(permissions), ProjectSettings: c.ProjectSettings})
 	if err != nil {
-		return nil, &problem.Error{Err: err, Hint: "mend agents." + name + " in " + config.Name}
+		return nil, &problem.Error{Err: err, Hint: "fix agents." + name + " in " + config.Name}
 	}
 	built = unasked(built, p.Root, agent.Program{Agent: name, Args: []string{cmp.Or(program, v.Driver)}, Env: c.Env}, c)
 	login, _, _ := p.LoginOf(v, c)
@@ -149,19 +138,20 @@ func (p *Project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 	return built, nil
 }
 
-// NeedsLogin: without a key or a login that we find the agent has no way to its model. What its own
-// variables and arguments bring is not ours to judge.
+// NeedsLogin: without a key or a login that we find, the agent can't reach its model. If it has variables or arguments of its
+// own, we can't tell.
 func (p *Project) NeedsLogin(v vendor, c config.Agent) bool {
 	return v.models != "" && len(c.Env)+len(c.Args) == 0 && !slices.ContainsFunc(p.Config.Environment.Variables, secretName)
 }
 
-// LogIn is what to type so that the agent reaches its model.
+// LogIn is what the user types so that the agent reaches its model.
 func (p *Project) LogIn(v vendor, c config.Agent) string {
 	return fmt.Sprintf("export %s=…, or start %s once and log in", v.Server(c).Key, cmp.Or(c.Program, v.Driver))
 }
 
-// MayCall says why no run can begin whose agents have no way to their models, nil if they have.
-func (p *Project) MayCall() error {
+// MayRun says why no new run can begin: MayBegin's reason, or an agent that can't reach its model. It is nil if one can.
+func (p *Project) MayRun() error {
+	may := p.MayBegin()
 	for _, role := range workflow.Roles {
 		name, c, ok := p.Config.AgentFor(string(role), p.WorkflowName())
 		v, known := VendorOf(c.Driver)
@@ -169,13 +159,13 @@ func (p *Project) MayCall() error {
 			continue
 		}
 		if err := p.MayCallBy(name, v, c); err != nil {
-			return err
+			return errors.Join(may, err)
 		}
 	}
-	return nil
+	return may
 }
 
-// MayCallBy says why one agent has no way to its model, nil if it has.
+// MayCallBy says why one agent can't reach its model, nil if it can.
 func (p *Project) MayCallBy(name string, v vendor, c config.Agent) error {
 	if w := p.WayOf(v, c); w.Problem != "" {
 		return &problem.Error{Err: fmt.Errorf("agent %q (%s): %s", name, v.Title, w.Problem), Hint: w.Next}
@@ -189,7 +179,7 @@ func (p *Project) MayCallBy(name string, v vendor, c config.Agent) error {
 	return &problem.Error{Err: fmt.Errorf("agent %q (%s) has no key and no login, so it would not reach its model", name, v.Title), Hint: p.LogIn(v, c)}
 }
 
-// unable is an agent that has no way to its model, and so is not started.
+// unable is an agent that can't reach its model, so its program isn't started.
 type unable struct {
 	agent.Agent
 	code agent.FailureCode
@@ -201,7 +191,7 @@ func (a unable) Run(context.Context, agent.Task, process.Executor) (agent.Result
 	return agent.Result{Failure: agent.Fail(a.code, "%s", a.why)}, nil
 }
 
-// guarded lets the agent reach its model through the gateway alone, which has the key.
+// guarded lets the agent reach its model only through the gateway, which holds the key.
 func (p *Project) guarded(ctx context.Context, name string, a agent.Agent, w Way, c config.Agent) (agent.Agent, error) {
 	if w.Url == "" {
 		return nil, &problem.Error{Err: fmt.Errorf("agent %q: whose model %q is is not known", name, c.Model),
@@ -233,7 +223,7 @@ func (p *Project) startGateway(ctx context.Context) error {
 	return p.Gateway.Start(ctx)
 }
 
-// Unsandboxed: commands run on this machine as who started us.
+// Unsandboxed reports whether commands run on this machine as the user, without a sandbox.
 func (p *Project) Unsandboxed() bool {
 	return p.Config.Environment.Driver == config.DriverClone && p.Config.Environment.Sandbox == config.SandboxNone
 }

@@ -1,13 +1,18 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"signalbox/internal/agent"
+	"signalbox/internal/agent/replay"
 	"signalbox/internal/config"
 	"signalbox/internal/perform"
 	"signalbox/internal/problem"
@@ -15,13 +20,12 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// mayCallInside is the runner's MayCall: the programs of the run's agents start where they are to work, in a version that is known
-// to work, and the servers that the user named for their models answer. Nothing of it is paid for. Doctor asks the same.
+// mayCallInside checks a run's agents before anything is paid for: their programs start inside, in a version that is known to
+// work, and the servers that the user named for their models answer. Doctor checks the same.
 func (p *Project) mayCallInside(ctx context.Context, program string, roles []workflow.Role, inside process.Executor) error {
 	own := p
 	if program != "" && p.Overrides.Agent == "" {
 		other := *p
-		other.Config.Agents = maps.Clone(p.Config.Agents)
 		onlyAgent(&other.Config, program)
 		own = &other
 	}
@@ -45,10 +49,10 @@ func (p *Project) mayCallInside(ctx context.Context, program string, roles []wor
 
 func (p *Project) mayBeCalled(ctx context.Context, name string, c config.Agent, inside process.Executor) *perform.AgentError {
 	v, known := VendorOf(c.Driver)
-	if !known && c.Driver != config.DriverCommand { // a script of ours
+	if !known && c.Driver != config.DriverCommand { // the replay driver is our own program
 		return nil
 	}
-	// One that starts and does not tell its version may work all the same.
+	// An agent that starts but doesn't tell its version may work all the same.
 	if err := p.Starting(name, c)(ctx, inside); errors.Is(err, agent.ErrUnseen) || errors.Is(err, agent.ErrTooOld) {
 		next := workflow.SeeDoctor
 		if errors.Is(err, agent.ErrTooOld) && v.Install != "" {
@@ -71,12 +75,12 @@ func (p *Project) mayBeCalled(ctx context.Context, name string, c config.Agent, 
 		return nil
 	}
 	if err := p.startGateway(ctx); err != nil {
-		return nil // its call says so, before anything is sent
+		return nil // its call reports it, before anything is sent
 	}
 	return p.Reach(ctx, w)
 }
 
-// Reach says why nothing answers where the user or the configuration says that the agent's model is, nil if anything does.
+// Reach says why nothing answers at the address of the agent's model, nil if something does.
 func (p *Project) Reach(ctx context.Context, w Way) *perform.AgentError {
 	permanent, err := p.Gateway.Reach(ctx, w.Url, !w.configured)
 	if err == nil {
@@ -84,4 +88,81 @@ func (p *Project) Reach(ctx context.Context, w Way) *perform.AgentError {
 	}
 	return &perform.AgentError{Code: string(agent.NoRoute), Passing: !permanent, Err: fmt.Errorf("its model at %s (%s): %w", ShownURL(w.Url), w.Place(), err),
 		Next: workflow.Advice("start it, correct the address in " + w.Place() + ", or unset that for the vendor's own server")}
+}
+
+// TryInside calls try with an executor inside the environment, and says so if it couldn't.
+func (p *Project) TryInside(ctx context.Context, try func(context.Context, process.Executor) error) (says string, err error) {
+	if p.Unsandboxed() {
+		return "", nil
+	}
+	inside, ok := p.Environments.(tryer)
+	if !ok {
+		return "; not tried inside a container", nil
+	}
+	if _, err := p.Environments.Check(ctx); err != nil { // doctor reports it as isolation
+		return "; not tried inside", nil
+	}
+	return "", try(ctx, tryIn{inside})
+}
+
+// Starting asks a known agent for its version. Any other program it only looks for, since starting it could do anything.
+func (p *Project) Starting(name string, c config.Agent) func(context.Context, process.Executor) error {
+	v, known := VendorOf(c.Driver)
+	path := cmp.Or(c.Program, c.Driver)
+	if len(c.Command) > 0 {
+		path = c.Command[0]
+	}
+	if strings.Contains(path, "/") {
+		path = Within(p.Root, path)
+	}
+	program := agent.Program{Agent: name, Title: v.Title, Oldest: v.Oldest, Install: v.Install, Args: []string{path}, Env: c.Env}
+	if !known {
+		return program.FindIn
+	}
+	return func(ctx context.Context, exec process.Executor) error {
+		_, err := program.VersionIn(ctx, exec)
+		return err
+	}
+}
+
+// tryer is a driver that can run a command inside before there is an environment.
+type tryer interface {
+	Try(ctx context.Context, c process.Command) (process.Result, error)
+}
+
+type tryIn struct{ tryer }
+
+// Exec implements process.Executor.
+func (t tryIn) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	return t.Try(ctx, c)
+}
+
+// Subcommands of our own program that drivers start.
+const (
+	ProbeName       = "probe"
+	ReplayAgentName = "replay-agent"
+)
+
+// ReplayAgent acts as the scripted agent: it is what ReplayAgentName runs.
+var ReplayAgent = replay.Main
+
+// Ask is the command that runs our own program inside, for a health check of a service there.
+func (p *Project) Ask(check workflow.HealthCheck) process.Command {
+	self, err := ownProgram()
+	if err != nil {
+		p.Log.Warn("find own program", "err", err) // starting it then fails
+	}
+	question, err := json.Marshal(check)
+	if err != nil {
+		p.Log.Error("encode health check", "check", check.ID, "err", err) // can't happen: it was decoded from text
+	}
+	return process.Command{Args: []string{self, "heal", ProbeName, string(question)}, Reads: []string{self}}
+}
+
+func ownProgram() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(self)
 }

@@ -17,8 +17,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// withoutLogin is an agent that is not shown any more what an earlier call was: its way to the model
-// is another now.
+// withoutLogin is an agent that no longer gets its own login, which an earlier call had: it now reaches its model another way.
 type withoutLogin struct {
 	agent.Agent
 	login login.Login
@@ -30,13 +29,13 @@ func (a withoutLogin) Run(ctx context.Context, task agent.Task, exec process.Exe
 	return a.Agent.Run(ctx, task, exec)
 }
 
-// withLogin is an agent that is lent its own login, for a call at a time.
+// withLogin is an agent that is lent its own login, for one call at a time.
 type withLogin struct {
 	agent.Agent
 	login login.Login
-	// others are those of other agents, which may have been lent to the same environment.
+	// others are the logins of other agents, which may have been lent to the same environment.
 	others []login.Login
-	// again is what to type where the login is refused.
+	// again is what to type if the login is refused.
 	again string
 	log   *slog.Logger
 }
@@ -48,7 +47,7 @@ func (a withLogin) Run(ctx context.Context, task agent.Task, exec process.Execut
 		return agent.Result{Failure: agent.Fail(agent.Unavailable, "agent %q: %v", a.Name(), err)}, nil
 	}
 	result, err := a.Agent.Run(ctx, loan.Task(task), exec)
-	if err := loan.Return(); err != nil { // its work is none the worse, and the next start tries again
+	if err := loan.Return(); err != nil { // the work is done all the same, and the next start tries again
 		a.log.Warn("a renewed login is not yet in its place", "agent", a.Name(), "err", err)
 	}
 	if f := result.Failure; f != nil && f.Code == agent.Unauthorized {
@@ -57,6 +56,7 @@ func (a withLogin) Run(ctx context.Context, task agent.Task, exec process.Execut
 	return result, err
 }
 
+// withOwnLogin lends the agent its own login.
 func (p *Project) withOwnLogin(a agent.Agent, v vendor, c config.Agent) agent.Agent {
 	again := "log in again with \"" + strings.TrimSpace(cmp.Or(c.Program, v.Driver)+" "+v.logsIn) + "\""
 	if closed := p.ClosedTo(v); len(closed) > 0 {
@@ -67,7 +67,7 @@ func (p *Project) withOwnLogin(a agent.Agent, v vendor, c config.Agent) agent.Ag
 	return withLogin{a, lent, p.logins(), again, p.Log}
 }
 
-// logins are those of all agents that are known by name.
+// logins are those of all known agents.
 func (p *Project) logins() (all []login.Login) {
 	for _, v := range Vendors {
 		l := v.login
@@ -77,10 +77,10 @@ func (p *Project) logins() (all []login.Login) {
 	return all
 }
 
-// settleLogins brings back what was renewed in calls whose Signalbox was killed. Every command does it
-// first: it may be one that removes the environment, and the person's own agent needs the new token.
+// settleLogins brings back the tokens that were renewed in calls whose Signalbox was killed. Every command does so first: it may
+// remove the environment, and the user's own agent needs the new token.
 func (p *Project) settleLogins() {
-	lent, err := filepath.Glob(filepath.Join(p.environmentsFolder(), "*", clone.AgentsFolder))
+	lent, err := filepath.Glob(filepath.Join(p.Root, environmentsFolder, "*", clone.AgentsFolder))
 	if err == nil {
 		err = login.Settle(p.logins(), lent...)
 	}
@@ -89,7 +89,7 @@ func (p *Project) settleLogins() {
 	}
 }
 
-// ClosedTo are the hosts of the agent's own login that the configuration does not let it reach.
+// ClosedTo are the hosts that the agent's own login needs and the configuration doesn't let it reach.
 func (p *Project) ClosedTo(v vendor) []string {
 	if p.Unsandboxed() || p.Config.Environment.Network == config.NetworkFull {
 		return nil
@@ -100,7 +100,7 @@ func (p *Project) ClosedTo(v vendor) []string {
 	})
 }
 
-// WarnOfLogins tells whoever starts agents which of them are shown their own login.
+// WarnOfLogins tells the user which of the agents get a copy of their own login.
 func (p *Project) WarnOfLogins() {
 	var told []string
 	for _, role := range workflow.Roles {
@@ -111,6 +111,7 @@ func (p *Project) WarnOfLogins() {
 	}
 }
 
+// WarnOfLogin tells the user if the agent gets a copy of its own login.
 func (p *Project) WarnOfLogin(c config.Agent) {
 	v, known := VendorOf(c.Driver)
 	if !known {
@@ -121,7 +122,7 @@ func (p *Project) WarnOfLogin(c config.Agent) {
 	}
 }
 
-// OwnLogin is what an agent's own login means, in the words of doctor and of whoever starts it.
+// OwnLogin says what it means for an agent to use its own login.
 func OwnLogin(folder string) string {
 	return fmt.Sprintf("own login: a copy of its tokens and settings in ~/%s is inside; of what is written there only renewed tokens come back", folder)
 }

@@ -18,16 +18,14 @@ import (
 	"signalbox/internal/problem"
 )
 
-// either is a variable in upper case or in lower case, which tools read alike.
-func (a *Opener) either(name string) string {
-	return cmp.Or(a.Env(name), a.Env(strings.ToLower(name)))
-}
-
-// Proxy is the way out that this machine's variables name, for the gateway and for what commands reach.
+// Proxy is the proxy that this machine's variables name, in upper or lower case. The gateway uses it, and so does the sandbox.
 func (a *Opener) Proxy() func(*url.URL) (*url.URL, error) {
-	all := a.either("ALL_PROXY")
-	named := (&httpproxy.Config{HTTPProxy: cmp.Or(a.either("HTTP_PROXY"), all), HTTPSProxy: cmp.Or(a.either("HTTPS_PROXY"), all),
-		NoProxy: a.either("NO_PROXY")}).ProxyFunc()
+	all := cmp.Or(a.Env("ALL_PROXY"), a.Env("all_proxy"))
+	named := (&httpproxy.Config{
+		HTTPProxy:  cmp.Or(a.Env("HTTP_PROXY"), a.Env("http_proxy"), all),
+		HTTPSProxy: cmp.Or(a.Env("HTTPS_PROXY"), a.Env("https_proxy"), all),
+		NoProxy:    cmp.Or(a.Env("NO_PROXY"), a.Env("no_proxy")),
+	}).ProxyFunc()
 	return func(to *url.URL) (*url.URL, error) {
 		out, err := named(to)
 		if err == nil && out != nil && !slices.Contains(proxyKinds, out.Scheme) {
@@ -37,23 +35,24 @@ func (a *Opener) Proxy() func(*url.URL) (*url.URL, error) {
 	}
 }
 
-// proxyKinds are those that the gateway and what commands reach know to speak with.
+// proxyKinds are the kinds that the gateway and the sandbox's network support.
 var proxyKinds = []string{"http", "https", "socks5", "socks5h"}
 
 var errUnknownProxy = errors.New("the proxy that this machine's variables name is of a kind that is not known")
 
+// WantProxy says which addresses a proxy may have.
 const WantProxy = "want http://host:port, https://…, socks5://… or socks5h://…; or unset it"
 
-// CertificateFiles name further certificates to believe, certificateFolders folders of them. Each tool
-// has a variable of its own.
+// CertificateFiles name files with further certificates to trust, CertificateFolders folders of them. Each tool has its own
+// variable.
 var (
 	CertificateFiles = []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
 		"AWS_CA_BUNDLE", "PIP_CERT", "CARGO_HTTP_CAINFO", "NPM_CONFIG_CAFILE", "npm_config_cafile"}
 	CertificateFolders = []string{"SSL_CERT_DIR"}
 )
 
-// Certificates are the system's and those that variables name. What Go reads by itself (SSL_CERT_FILE and
-// SSL_CERT_DIR) takes the place of the system's; the others come on top.
+// Certificates are the system's and those that variables name. SSL_CERT_FILE and SSL_CERT_DIR, which Go reads by itself,
+// replace the system's; the others add to them.
 func (a *Opener) Certificates() (*x509.CertPool, error) {
 	pool, err := x509.SystemCertPool()
 	if err != nil {
@@ -77,11 +76,20 @@ func (a *Opener) Certificates() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// certificatePaths are the files and folders that commands inside are shown for the variables that name
-// them. A file that also holds a private key stays outside.
+// certificatePaths are the files and folders of those variables that commands inside can see. A file that also holds a private
+// key stays outside.
 func (a *Opener) certificatePaths() (paths []string) {
 	for _, name := range CertificateFiles {
-		if path := a.Env(name); filepath.IsAbs(path) && onlyCertificates(path) {
+		path := a.Env(name)
+		info, err := os.Stat(path)
+		if err != nil || !filepath.IsAbs(path) || !info.Mode().IsRegular() || info.Size() > maxCertificates {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || bytes.Contains(text, []byte("PRIVATE KEY")) {
+			continue
+		}
+		if block, _ := pem.Decode(text); block != nil && strings.HasSuffix(block.Type, "CERTIFICATE") {
 			paths = append(paths, path)
 		}
 	}
@@ -96,7 +104,7 @@ func (a *Opener) certificatePaths() (paths []string) {
 	return slices.Compact(paths)
 }
 
-// CertificateVariables are those whose files and folders commands are shown.
+// CertificateVariables are the variables whose files and folders commands can see.
 func (a *Opener) CertificateVariables() (names []string) {
 	shown := a.certificatePaths()
 	for _, name := range slices.Concat(CertificateFiles, CertificateFolders) {
@@ -107,18 +115,5 @@ func (a *Opener) CertificateVariables() (names []string) {
 	return names
 }
 
-// maxCertificates is more than any bundle has.
+// maxCertificates is larger than any bundle, in bytes.
 const maxCertificates = 16 << 20
-
-func onlyCertificates(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCertificates {
-		return false
-	}
-	text, err := os.ReadFile(path)
-	if err != nil || bytes.Contains(text, []byte("PRIVATE KEY")) {
-		return false
-	}
-	block, _ := pem.Decode(text)
-	return block != nil && strings.HasSuffix(block.Type, "CERTIFICATE")
-}

@@ -20,11 +20,11 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// passedOn are the variables that commands get without being asked for: where
-// programs are, which language they speak, and where packages come from.
+// passedOn are the variables that commands always get: where programs are, the language, and where packages come from.
 var passedOn = []string{"PATH", "LANG", "LC_ALL", "TZ", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOTOOLCHAIN",
 	"NPM_CONFIG_REGISTRY", "npm_config_registry", "PIP_INDEX_URL"}
 
+// Variables are those that commands get, as NAME=value.
 func (p *Project) Variables() (variables []string) {
 	for _, name := range slices.Concat(passedOn, p.CertificateVariables(), p.Config.Environment.Variables) {
 		if strings.Contains(name, "=") {
@@ -36,7 +36,7 @@ func (p *Project) Variables() (variables []string) {
 	return variables
 }
 
-// Driver makes the environments that the configuration asks for.
+// Driver is the driver of environments that the configuration asks for.
 func (p *Project) Driver() environment.Driver {
 	e := p.Config.Environment
 	ways := map[string]clone.Way{config.WarmOn: clone.Auto, config.WarmShared: clone.Shared, config.WarmOff: clone.Off}
@@ -44,7 +44,7 @@ func (p *Project) Driver() environment.Driver {
 	if err != nil && p.ConfigError == nil {
 		p.ConfigError = err
 	}
-	// What a variable names, of those that commands and agents get, is reached: nobody passes on GOPROXY for nothing.
+	// Commands and agents may reach the hosts that their variables name: no one passes on GOPROXY for nothing.
 	named := p.Variables()
 	for _, a := range p.Config.Agents {
 		named = append(named, a.Env...)
@@ -53,35 +53,41 @@ func (p *Project) Driver() environment.Driver {
 	if err != nil && p.ConfigError == nil {
 		p.ConfigError = &problem.Error{Err: err, Hint: "fix environment.allow in " + config.Name}
 	}
+	limits := process.Limits{Memory: int64(e.Memory), CPUs: e.CPUs, Processes: e.Processes}
 	c := clone.Config{Proxy: p.Proxy(), Roots: roots, Repo: p.Repo, Sign: git.Signing(p.Config.Commit.Sign), Warm: ways[e.Warm], Exec: p.Host(), Root: p.Root,
-		State: p.environmentsFolder(), Variables: p.Variables(),
-		Unsandboxed: e.Sandbox == config.SandboxNone, UserNamespaces: e.UserNamespaces, ReadOnly: p.readable(), Cache: int64(e.Cache),
-		Network: e.Network, Egress: reached, WithoutSubmodules: !e.Submodules, Limits: p.Limits(), Logger: p.Log}
+		State: filepath.Join(p.Root, environmentsFolder), Variables: p.Variables(),
+		Unsandboxed: e.Sandbox == config.SandboxNone, UserNamespaces: e.UserNamespaces, ReadOnly: p.readable(false), Cache: int64(e.Cache),
+		Network: e.Network, Egress: reached, WithoutSubmodules: !e.Submodules, Limits: limits, Logger: p.Log}
 	if e.Driver == config.DriverContainer {
 		return p.containerDriver(c)
 	}
 	return clone.New(c)
 }
 
-func (p *Project) environmentsFolder() string {
-	return filepath.Join(p.Root, ".signalbox", "environments")
-}
+const environmentsFolder = ".signalbox/environments"
 
-func (p *Project) Limits() process.Limits {
-	e := p.Config.Environment
-	return process.Limits{Memory: int64(e.Memory), CPUs: e.CPUs, Processes: e.Processes}
-}
-
-// readable are the host paths that the configuration opens, and absolute paths
-// that an agent's arguments name.
-func (p *Project) readable() []string {
+// readable are the host paths that the configuration opens, and absolute paths in an agent's arguments. A container is told at its
+// start, so for one they include the programs of the agents, and our own if it asks the services of health checks.
+func (p *Project) readable(container bool) []string {
 	paths := slices.Concat(p.Config.Environment.Read, p.certificatePaths())
 	for _, a := range p.Config.Agents {
-		for _, argument := range a.Command[min(1, len(a.Command)):] {
-			if filepath.IsAbs(argument) {
+		for i, argument := range a.Command {
+			switch {
+			case i > 0 && filepath.IsAbs(argument):
 				paths = append(paths, argument)
+			case i == 0 && container && strings.Contains(argument, "/"):
+				paths = append(paths, Within(p.Root, argument))
 			}
 		}
+	}
+	if container && slices.ContainsFunc(p.Config.Health.Checks, func(c config.Check) bool { return c.Start != "" }) {
+		if self, err := ownProgram(); err == nil {
+			paths = append(paths, self)
+		}
+	}
+	if container {
+		slices.Sort(paths)
+		paths = slices.Compact(paths)
 	}
 	return slices.DeleteFunc(paths, func(path string) bool {
 		_, err := os.Stat(path)
@@ -89,7 +95,7 @@ func (p *Project) readable() []string {
 	})
 }
 
-// MayBegin says why no new run can be started here, nil if one can.
+// MayBegin says why no new run can begin here, nil if one can.
 func (p *Project) MayBegin() error {
 	if name, _, ok := p.Config.AgentFor(string(workflow.Implementer), p.WorkflowName()); !ok {
 		if several := slices.Sorted(maps.Keys(p.Config.Agents)); name == "" && len(several) > 1 {
@@ -102,10 +108,9 @@ func (p *Project) MayBegin() error {
 	return p.InMainTree()
 }
 
-// InMainTree says why nothing can begin in a linked work tree, nil if this is none.
+// InMainTree refuses a linked work tree, in which nothing can begin.
 func (p *Project) InMainTree() error {
-	// State lies in one folder and refs in one repository: two work trees of it would each
-	// take the other's branches for their own.
+	// Each work tree would keep its own state but share the refs, and take the other's branches for its own.
 	if link, err := os.ReadFile(filepath.Join(p.Root, ".git")); err == nil && strings.Contains(string(link), "/worktrees/") {
 		main := filepath.Dir(p.Repo.GitDir())
 		return &problem.Error{Err: errors.New("this is a linked work tree, and Signalbox keeps its place in the main one"),
@@ -114,17 +119,10 @@ func (p *Project) InMainTree() error {
 	return nil
 }
 
-func (p *Project) Abs(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(p.Root, path)
-}
-
-// hidden are the project's folders and files of ours that git must not offer to commit.
+// hidden are our files and folders in the project that git must not offer to commit.
 var hidden = []string{"/runs/", "/.worktrees/", "/environments.json", "/state.json", "/state.json.bak", "/state.json.broken-*", "/state.json.former-*"}
 
-// hide adds them to the repository's own exclude file, which changes nothing that is tracked.
+// hide adds them to the repository's own exclude file, which changes no tracked file.
 func hide(gitDir string) error {
 	path := filepath.Join(gitDir, "info", "exclude")
 	present, err := os.ReadFile(path)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,43 +20,46 @@ import (
 // IncludeName is the file that says which ignored files are copied to where agents work.
 const IncludeName = ".worktreeinclude"
 
+// includeLimit is larger than any .worktreeinclude, in bytes.
+const includeLimit = 1 << 20
+
 // trustVariable is --trust for CI.
 const trustVariable = "SIGNALBOX_TRUST"
 
-// TrustStanding is why what reaches this machine counts, or that it does not.
+// TrustStanding says why the settings that reach this machine count, or that they don't.
 type TrustStanding string
 
 const (
 	// TrustEmpty: nothing in the project's files reaches this machine.
 	TrustEmpty TrustStanding = "nothing"
-	// TrustGiven: whoever typed the command said so, for this command alone.
+	// TrustGiven: the user said so, for this command alone.
 	TrustGiven TrustStanding = "option"
 	// TrustAgreed: the user agreed to exactly this.
 	TrustAgreed TrustStanding = "agreed"
-	// TrustOwn: no commit brought it, so the user wrote it.
+	// TrustOwn: no commit brought them, so the user wrote them.
 	TrustOwn TrustStanding = "own"
-	// TrustWithheld: it came with a commit, or may have, and the user has not agreed to it.
+	// TrustWithheld: they came with a commit, or may have, and the user hasn't agreed to them.
 	TrustWithheld TrustStanding = "withheld"
 )
 
-// trust is what of a project's files reaches this machine, and whether that counts.
+// trust is the list of settings that reach this machine, and whether they count.
 type trust struct {
 	Standing TrustStanding
 	// List is what there is to agree to.
 	List []config.Reach
 	// Before are the items of the newest agreement, to show what is new.
 	Before []string
-	// Doubt is why a file that may be the user's own does not count as that.
+	// Doubt is why a file that may be the user's own doesn't count as theirs.
 	Doubt error
 }
 
-// source is what one version of the project's files says.
+// source is one version of the project's files.
 type source struct {
 	config  config.Config
 	include []string
 }
 
-// list is what of it reaches this machine. Where a program was named by --agent, no agent of the file does.
+// list is what in it reaches this machine. If --agent names a program, the file's agents don't.
 func (s source) list(how filesUse) (list []config.Reach) {
 	for _, r := range s.config.Reaches(how.unsandboxed) {
 		top, _, _ := strings.Cut(r.Key, ".")
@@ -71,7 +73,7 @@ func (s source) list(how filesUse) (list []config.Reach) {
 	return list
 }
 
-// parseSource reads a version by what its files hold. Variables and options are the user's own word, and take no part.
+// parseSource parses the text of the files. The user's variables and options take no part.
 func (p *Project) parseSource(settings, include []byte) (source, error) {
 	home := func(name string) string {
 		if name == "HOME" {
@@ -89,33 +91,11 @@ func (p *Project) parseSource(settings, include []byte) (source, error) {
 	return source{c, patterns}, err
 }
 
-// included is the text of the project's .worktreeinclude, which counts only as a regular file.
-func (p *Project) included() ([]byte, error) {
-	path := filepath.Join(p.Root, IncludeName)
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, nil //nolint:nilerr // it is not there, or the environment's driver passes it over too
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", IncludeName, err)
-	}
-	defer func() { _ = file.Close() }()
-	const most = 1 << 20 // bytes
-	text, err := io.ReadAll(io.LimitReader(file, most+1))
-	if err == nil && len(text) > most {
-		err = fmt.Errorf("it has more than %d bytes", most)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", IncludeName, err)
-	}
-	return text, nil
-}
-
 // filesUse is how this command uses the files.
 type filesUse struct {
-	// unsandboxed: the user said that there is no sandbox. What the file says of it is in the file's own list.
+	// unsandboxed: the user said to use no sandbox. If the file says so, that's in the file's own list.
 	unsandboxed bool
-	// agentTyped: --agent names a program, which is the word of who typed it, and no agent of the file is asked.
+	// agentTyped: the user named a program with --agent, so no agent of the file runs.
 	agentTyped bool
 }
 
@@ -124,7 +104,7 @@ func (p *Project) usedBy(s source) filesUse {
 	return filesUse{p.Overrides.Unsandboxed || p.Env("SIGNALBOX_SANDBOX") == config.SandboxNone, p.Overrides.Program || p.Overrides.Agent != "" && !configured}
 }
 
-// judgeTrust says whether what a version of the files does to this machine counts.
+// judgeTrust says whether the settings that reach this machine count.
 func (p *Project) judgeTrust(ctx context.Context, settings []byte) (trust, error) {
 	given := p.Overrides.Trust
 	if value := p.Env(trustVariable); !given && value != "" {
@@ -133,10 +113,17 @@ func (p *Project) judgeTrust(ctx context.Context, settings []byte) (trust, error
 			return trust{}, &problem.Error{Err: fmt.Errorf("%s is %q", trustVariable, value), Hint: "want 1, or leave it out", Code: problem.Usage}
 		}
 	}
-	include, unread := p.included()
+	// .worktreeinclude counts only as a regular file, as for the environment's driver.
+	var include []byte
+	var unread error
+	if info, err := os.Lstat(filepath.Join(p.Root, IncludeName)); err == nil && info.Mode().IsRegular() {
+		if include, err = readLimited(p.Root, IncludeName, includeLimit); err != nil {
+			include, unread = nil, fmt.Errorf("read %s: %w", IncludeName, err)
+		}
+	}
 	s, err := p.parseSource(settings, include)
-	if err != nil { // of which nothing counts
-		return trust{Standing: TrustEmpty}, nil //nolint:nilerr // it is told where the settings are read
+	if err != nil { // then none of the settings count
+		return trust{Standing: TrustEmpty}, nil //nolint:nilerr // Configure reports it
 	}
 	how := p.usedBy(s)
 	t := trust{List: s.list(how), Doubt: unread}
@@ -151,7 +138,7 @@ func (p *Project) judgeTrust(ctx context.Context, settings []byte) (trust, error
 	return t, nil
 }
 
-// weigh looks for the user's agreement, and then for whose file it is. What cannot be found out counts as a stranger's.
+// weigh looks for the user's agreement, then for who wrote the files. In doubt, it was someone else.
 func (p *Project) weigh(ctx context.Context, s source, how filesUse, t trust) trust {
 	t.Standing = TrustWithheld
 	book, err := agreement.Open(p.Root, p.Env)
@@ -171,17 +158,19 @@ func (p *Project) weigh(ctx context.Context, s source, how filesUse, t trust) tr
 		return t
 	}
 	t.Standing = TrustOwn
-	if err := p.agree(book, t.List, "written"); err != nil { // committed later, it asks nothing here
-		p.Log.Debug("what the user wrote is not remembered", "error", err)
+	items := TrustItems(t.List) // remembered, so that committing the files later asks nothing here
+	if err := book.Agree(agreement.Configuration, agreement.Fingerprint(items...), "written", items, time.Now()); err != nil {
+		p.Log.Debug("remember the user's own settings", "error", err)
 	}
 	return t
 }
 
-// agreedTo reports whether the user agreed to what a version does: to it as it is used now, or to more of the same.
+// agreedTo reports whether the user agreed to a version's settings as this command uses them, or to more of them.
 func agreedTo(book agreement.Book, s source, how filesUse) (bool, error) {
 	for _, unsandboxed := range []bool{how.unsandboxed, true} {
 		for _, agentTyped := range []bool{how.agentTyped, false} {
-			agreed, err := book.Agreed(agreement.Configuration, fingerprint(s.list(filesUse{unsandboxed, agentTyped})))
+			list := s.list(filesUse{unsandboxed, agentTyped})
+			agreed, err := book.Agreed(agreement.Configuration, agreement.Fingerprint(TrustItems(list)...))
 			if agreed || err != nil {
 				return agreed, err
 			}
@@ -190,7 +179,7 @@ func agreedTo(book agreement.Book, s source, how filesUse) (bool, error) {
 	return false, nil
 }
 
-// ownFiles reports whether no commit brought any of the list, but what the user agreed to before.
+// ownFiles reports whether no commit brought any of the list, except what the user agreed to before.
 func (p *Project) ownFiles(ctx context.Context, book agreement.Book, how filesUse, list []config.Reach) (bool, error) {
 	places, err := p.Repo.Recorded(ctx, config.Name, IncludeName)
 	if err != nil {
@@ -213,14 +202,7 @@ func (p *Project) ownFiles(ctx context.Context, book agreement.Book, how filesUs
 	return true, nil
 }
 
-func (p *Project) agree(book agreement.Book, list []config.Reach, how string) error {
-	return book.Agree(agreement.Configuration, fingerprint(list), how, TrustItems(list), time.Now())
-}
-
-// fingerprint names exactly this list.
-func fingerprint(list []config.Reach) string { return agreement.Fingerprint(TrustItems(list)...) }
-
-// TrustItems are the settings of a list, each as one text that no other setting has.
+// TrustItems are the settings of a list, each as a text that is unique to it.
 func TrustItems(list []config.Reach) (items []string) {
 	for _, r := range list {
 		text, _ := json.Marshal([]string{r.Key, r.Value}) //nolint:errchkjson // two texts

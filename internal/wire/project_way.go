@@ -2,23 +2,24 @@ package wire
 
 import (
 	"net/url"
+	"slices"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/config"
 )
 
-// Way is how an agent's model is reached with a key: what the configuration says, else what the user's own
-// variables and settings say, else the vendor's usual.
+// Way is how an agent reaches its model with a key. The configuration counts before the user's own variables and settings, and
+// these before the vendor's usual server.
 type Way struct {
 	Url string
-	// from says where the user named url; empty of the configuration's and of the vendor's own. configured: it is the configuration's.
+	// from is the user's own setting that names Url; empty if the configuration does (then configured is true) or the vendor.
 	from       string
 	configured bool
-	// key is what holds the key, value the key itself.
+	// key names what holds the key, value is the key itself.
 	key, value string
 	bearer     bool
 	headers    map[string]string
-	// Problem says why the user's settings cannot be followed, next what to type.
+	// Problem says why the user's settings can't be followed, Next what to type.
 	Problem, Next string
 }
 
@@ -30,18 +31,23 @@ func (w Way) Place() string {
 	return w.from
 }
 
+// WayOf is the way of an agent with this configuration.
 func (a *Opener) WayOf(v vendor, c config.Agent) Way {
 	s := v.Server(c)
 	w := Way{Url: s.url, key: s.Key, configured: c.URL != ""}
 	if s.Key != "" {
 		w.value = a.Env(s.Key)
 	}
-	if c.URL != "" || c.Login == config.LoginOwn { // the user's gateway and its key are for another way
+	if c.URL != "" || c.Login == config.LoginOwn { // the user's own gateway and its key belong to another way
 		return w
 	}
 	own := v.upstream(agent.Person{Home: a.Env("HOME"), Env: a.Env}, c.Model)
-	if v.models == "" && own.URL == "" && own.Problem == "" { // it takes the variables of whose model it uses
-		own = v.byModel(c.Model).upstream(agent.Person{Env: a.Env}, "")
+	if v.models == "" && own.URL == "" && own.Problem == "" { // it reads the variables of the model's vendor, named in "vendor/model"
+		own = agent.Upstream{}
+		key := v.Server(config.Agent{Model: c.Model}).Key
+		if i := slices.IndexFunc(Vendors, func(other vendor) bool { return other.models != "" && servers[other.models].Key == key }); i >= 0 {
+			own = Vendors[i].upstream(agent.Person{Env: a.Env}, "")
+		}
 	}
 	if own.Problem != "" {
 		if c.Key == "" {
@@ -58,17 +64,7 @@ func (a *Opener) WayOf(v vendor, c config.Agent) Way {
 	return w
 }
 
-// byModel is the vendor whose variables say where the model "vendor/model" is.
-func (v vendor) byModel(model string) vendor {
-	for _, other := range Vendors {
-		if other.models != "" && v.Server(config.Agent{Model: model}).Key == servers[other.models].Key {
-			return other
-		}
-	}
-	return vendor{upstream: func(agent.Person, string) agent.Upstream { return agent.Upstream{} }}
-}
-
-// ShownURL is an address without what may be secret in it.
+// ShownURL is an address without the parts that may be secret.
 func ShownURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || address == "" {

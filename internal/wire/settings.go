@@ -16,7 +16,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Start is a new run of the request, with the configuration of this moment.
+// Start describes a new run of the request, with the configuration as it is now.
 func (p *Project) Start(ctx context.Context, request forge.Request) (workflow.Start, error) {
 	settings, err := p.settings(request)
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *Project) Start(ctx context.Context, request forge.Request) (workflow.St
 	if p.Pushes(ctx) {
 		settings.PushesTo = local.Remote
 	}
-	// The branch's name is published. A title may hold a secret, and its words, joined by dashes, may make one.
+	// The branch's name is published. A title may hold a secret, and its words joined by dashes may form one.
 	slug := git.Slug(p.Redact.String(request.Title))
 	if p.Redact.String(slug) != slug {
 		slug = git.Slug("")
@@ -49,7 +49,7 @@ func (p *Project) Pushes(ctx context.Context) bool {
 	return err == nil && p.Config.Push != config.PushNever
 }
 
-// Base is the branch to merge into where a request names none.
+// Base is the branch to merge into if a request names none.
 func (p *Project) Base(ctx context.Context) (string, error) {
 	if p.Config.Base != "" {
 		return p.Config.Base, nil
@@ -60,7 +60,7 @@ func (p *Project) Base(ctx context.Context) (string, error) {
 	}
 	base, err := p.Repo.DefaultBranch(ctx)
 	if errors.Is(err, git.ErrNotFound) {
-		return "", nothingCommitted()
+		return "", errNothingCommitted
 	}
 	if errors.Is(err, git.ErrInvalid) {
 		return "", &problem.Error{Err: err, Hint: "give it another name: git branch -m a-name-of-letters; or name another one to merge into: --base main"}
@@ -71,7 +71,7 @@ func (p *Project) Base(ctx context.Context) (string, error) {
 	return base, nil
 }
 
-// MayMergeInto refuses a base branch that is not there, before anything is made for it.
+// MayMergeInto refuses a base branch that doesn't exist, before anything is made for it.
 func (p *Project) MayMergeInto(ctx context.Context, base string, request forge.Request) error {
 	if err := p.NameIsFree(ctx); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (p *Project) MayMergeInto(ctx context.Context, base string, request forge.R
 		return Explained(err)
 	}
 	if _, none := p.Repo.DefaultBranch(ctx); errors.Is(none, git.ErrNotFound) {
-		return nothingCommitted()
+		return errNothingCommitted
 	}
 	where := "base in " + config.Name
 	switch {
@@ -102,15 +102,14 @@ func (p *Project) MayMergeInto(ctx context.Context, base string, request forge.R
 // NameIsFree: git keeps refs as files, so one name cannot be a branch and the folder of the runs' branches.
 func (p *Project) NameIsFree(ctx context.Context) error {
 	if _, err := p.Repo.Resolve(ctx, "refs/heads/signalbox"); err != nil {
-		return nil //nolint:nilerr // what else is wrong, a run says
+		return nil //nolint:nilerr // a run reports any other problem
 	}
 	return &problem.Error{Err: errors.New(`the branch "signalbox" is in the way of branches named "signalbox/…", on which runs work`),
 		Hint: "give it another name: git branch -m signalbox signalbox-old"}
 }
 
-func nothingCommitted() error {
-	return &problem.Error{Err: errors.New("nothing is committed here yet, so there is nothing to change and no branch to merge into"), Hint: FirstCommit}
-}
+var errNothingCommitted = &problem.Error{Err: errors.New("nothing is committed here yet, so there is nothing to change and no branch to merge into"),
+	Hint: FirstCommit}
 
 // FirstCommit is what to type in a repository without any.
 const FirstCommit = `make the first commit: git add . && git commit -m Begin`
@@ -118,7 +117,7 @@ const FirstCommit = `make the first commit: git add . && git commit -m Begin`
 func (p *Project) settings(request forge.Request) (workflow.Settings, error) {
 	name, phases, err := workflow.WorkflowPhases(p.Config.Workflow...)
 	if err != nil {
-		return workflow.Settings{}, &problem.Error{Err: err, Hint: "mend workflow in " + config.Name, Code: problem.Usage}
+		return workflow.Settings{}, &problem.Error{Err: err, Hint: "fix workflow in " + config.Name, Code: problem.Usage}
 	}
 	_, _, planner := p.Config.AgentFor("planner", name)
 	_, _, reviewer := p.Config.AgentFor("reviewer", name)
@@ -133,7 +132,7 @@ func (p *Project) settings(request forge.Request) (workflow.Settings, error) {
 	return s, nil
 }
 
-// Limits are the defaults where the configuration is silent.
+// Limits are the configured limits, or the defaults.
 func Limits(c config.Limits) workflow.Limits {
 	l := workflow.DefaultLimits()
 	for _, set := range []struct {
@@ -154,10 +153,10 @@ func Limits(c config.Limits) workflow.Limits {
 	return l
 }
 
-// Whole is d in seconds, rounded up: a limit of half a second is not none.
+// Whole is d in seconds, rounded up: half a second is a limit too.
 func Whole(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// EnvironmentSettings freezes what the configuration says of environments.
+// EnvironmentSettings records what the configuration says about environments.
 func (p *Project) EnvironmentSettings(s *workflow.Settings) {
 	e := p.Config.Environment
 	s.EnvironmentName, s.SetUp, s.Image = e.Name, e.SetUp, e.Image

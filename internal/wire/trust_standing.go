@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,9 +16,10 @@ import (
 	"signalbox/internal/environment/clone"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
+	"signalbox/internal/store"
 )
 
-// Untrusted is what a script is told.
+// Untrusted is the error for a command that needs the user's agreement and can't ask for it.
 func (p *Project) Untrusted() error {
 	text := strings.Builder{}
 	text.WriteString("this project's files reach beyond the sandbox, and you have not agreed to it:\n")
@@ -30,7 +33,7 @@ func (p *Project) Untrusted() error {
 	return &problem.Error{Err: errors.New(strings.TrimSuffix(text.String(), "\n")), Hint: hint, Code: problem.Untrusted}
 }
 
-// TrustLine shows one setting whole: what is cut off could be what matters.
+// TrustLine shows one setting in full, since the part that matters could be at its end.
 func (p *Project) TrustLine(r config.Reach) string {
 	mark := "  "
 	if len(p.Trust.Before) > 0 && !slices.Contains(p.Trust.Before, TrustItems([]config.Reach{r})[0]) {
@@ -39,7 +42,7 @@ func (p *Project) TrustLine(r config.Reach) string {
 	return fmt.Sprintf("%s%s: %s\n      %s\n", mark, Visible(r.Key), Visible(r.Value), r.Why)
 }
 
-// Visible is a text as one line on which nothing is hidden and nothing acts on the terminal.
+// Visible is a text as one line that hides nothing and has no effect on the terminal.
 func Visible(text string) string {
 	if redact.Line(text, len(text)) == text {
 		return text
@@ -52,14 +55,15 @@ func (p *Project) IncludedFiles(ctx context.Context) ([]string, error) {
 	if !slices.ContainsFunc(p.Trust.List, func(r config.Reach) bool { return r.Key == IncludeName }) {
 		return nil, nil
 	}
-	return clone.New(clone.Config{Repo: p.Repo, Exec: p.Host(), Root: p.Root, State: p.environmentsFolder(), Logger: p.Log}).Included(ctx)
+	return clone.New(clone.Config{Repo: p.Repo, Exec: p.Host(), Root: p.Root, State: filepath.Join(p.Root, environmentsFolder), Logger: p.Log}).Included(ctx)
 }
 
-// Grant records the user's agreement. Where there is no place for it, it holds for this command.
+// Grant records the user's agreement. If it can't be written, it counts for this command alone.
 func (p *Project) Grant(how string) error {
 	book, err := agreement.Open(p.Root, p.Env)
 	if err == nil {
-		err = p.agree(book, p.Trust.List, how)
+		items := TrustItems(p.Trust.List)
+		err = book.Agree(agreement.Configuration, agreement.Fingerprint(items...), how, items, time.Now())
 	}
 	if err != nil && how == "asked" {
 		p.Warn("your agreement holds for this command alone: %v", err)
@@ -68,13 +72,11 @@ func (p *Project) Grant(how string) error {
 	return err
 }
 
-// agreements is what the user agreed to on this machine for the project. It implements perform.Agreements.
+// agreements are those of the user to setup commands, on this machine and for the project. It implements perform.Agreements.
 type agreements struct{ *Project }
 
-func (a agreements) book() (agreement.Book, error) { return agreement.Open(a.Root, a.Env) }
-
 func (a agreements) SetUpAgreed(content string) (bool, error) {
-	book, err := a.book()
+	book, err := agreement.Open(a.Root, a.Env)
 	if err != nil {
 		return false, err
 	}
@@ -82,9 +84,35 @@ func (a agreements) SetUpAgreed(content string) (bool, error) {
 }
 
 func (a agreements) AgreeToSetUp(content string, shown []string) error {
-	book, err := a.book()
+	book, err := agreement.Open(a.Root, a.Env)
 	if err != nil {
 		return err
 	}
 	return book.Agree(agreement.SetUp, content, "approved", shown, time.Now())
+}
+
+// foreignState refuses a repository that brings files which only Signalbox may write, since Signalbox trusts them: that the base's
+// tests passed, that an environment is verified, where an agent's socket is. A link there would also lead out of the project.
+func (p *Project) foreignState(ctx context.Context) error {
+	there := slices.ContainsFunc(store.PrivateFolders, func(name string) bool {
+		info, err := os.Lstat(filepath.Join(p.Root, store.PrivateDir, name))
+		return err == nil && (name != "locks" || !info.IsDir())
+	})
+	if !there { // saves asking git
+		return nil
+	}
+	tracked, err := p.Repo.Tracked(ctx, store.PrivateDir)
+	if err != nil {
+		return err
+	}
+	for _, name := range tracked {
+		_, below, ok := strings.Cut(name, "/")
+		folder, _, _ := strings.Cut(below, "/")
+		if ok && !slices.Contains(store.PrivateFolders, folder) {
+			continue
+		}
+		return &problem.Error{Err: fmt.Errorf("the repository brings %s, which only Signalbox may write: nothing in there can be believed", redact.Line(name, 200)), Code: problem.Untrusted,
+			Hint: "who committed it, and why: git log -- " + filepath.Join(store.PrivateDir, folder) + "; take it out: git rm -r " + filepath.Join(store.PrivateDir, folder) + ", and commit that"}
+	}
+	return nil
 }

@@ -13,23 +13,23 @@ import (
 	"signalbox/internal/config"
 )
 
-// vendor is an agent that is known by name.
+// vendor is a known agent.
 type vendor struct {
 	Driver string
-	// Title is its name for people, install how a person gets it.
+	// Title is its name for people, Install the command that installs it.
 	Title, Install string
-	// Oldest is the version before which it does not know its arguments, empty where none is known.
+	// Oldest is the oldest version that knows our arguments; empty if any does.
 	Oldest string
-	// models is whose server it asks; empty where the model's name says that, before a slash.
+	// models names the server of its models; empty if the model's name says it, before a slash.
 	models string
-	// login is its own, which it has once the login's file is there.
+	// login is its own login, which it has once the login's file exists.
 	login login.Login
-	// logsIn are the arguments by which a person logs in, hosts where that login is used and renewed.
+	// logsIn are the arguments that log in, hosts the servers that use and renew that login.
 	logsIn string
 	hosts  []string
-	// reckons: it tells what a call cost, when that has ended.
+	// reckons: it tells the cost of a call when the call ends.
 	reckons bool
-	// upstream is where the user's own settings lead it.
+	// upstream is the server that the user's own settings name.
 	upstream func(p agent.Person, model string) agent.Upstream
 	Build    func(agent.Settings) (agent.Agent, error)
 }
@@ -47,8 +47,8 @@ var Vendors = []vendor{
 		func(s agent.Settings) (agent.Agent, error) { return gemini.New(s) }},
 }
 
-// The logins of agents, and what of a person's settings counts inside. What is not named stays outside:
-// conversations with other projects, histories, caches, and whatever a later version keeps there.
+// The logins of agents, and which of the user's settings count inside. Everything else stays outside: conversations with other
+// projects, histories, caches, and what a later version keeps there.
 var (
 	claudeLogin = login.Login{Folder: ".claude", File: ".credentials.json", Settings: []string{"settings.json", "CLAUDE.md",
 		"agents", "commands", "hooks", "output-styles", "plugins", "rules", "skills"}}
@@ -79,7 +79,7 @@ var servers = map[string]server{
 	"google":    {"https://generativelanguage.googleapis.com", "GEMINI_API_KEY"},
 }
 
-// Server is where the agent's model is, with what the configuration says in the place of the usual.
+// Server is the server of the agent's model: the vendor's, unless the configuration names another.
 func (v vendor) Server(c config.Agent) server {
 	whose := v.models
 	if whose == "" {
@@ -95,7 +95,7 @@ func (v vendor) Server(c config.Agent) server {
 	return s
 }
 
-// CostTold says what a budget of money is worth where its models have no prices.
+// CostTold says what a budget of money is worth if its models have no prices.
 func (v vendor) CostTold() string {
 	if v.reckons {
 		return v.Title + " tells its cost when a call ends, and in a session at its own interface not at all, so a budget of money ends nothing meanwhile"

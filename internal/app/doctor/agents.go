@@ -9,7 +9,6 @@ import (
 	"signalbox/internal/agent"
 	"signalbox/internal/app"
 	"signalbox/internal/config"
-	"signalbox/internal/problem"
 	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
@@ -21,18 +20,13 @@ func (p *examination) lookAtAgents(ctx context.Context, add func(Finding)) {
 		err = p.MayBegin()
 	}
 	if err != nil {
-		var known *problem.Error
-		hint := ""
-		if errors.As(err, &known) {
-			hint = known.Hint
-		}
-		add(Finding{"agents", VerdictMissing, err.Error(), hint})
+		add(findingOf("agents", err))
 		return
 	}
 	if name := p.PlansUnasked(p.WorkflowName()); name != "" {
 		add(Finding{string(workflow.Planner), VerdictWarning, name + " is a command: whether it can plan is not known, and \"signalbox heal\" will not try", app.SayWhoPlans(name)})
 	}
-	does := map[string][]string{} // an agent is one program, whichever model a role has it use
+	does := map[string][]string{} // one agent is one program, even if its roles use different models
 	var distinct []agent.Agent
 	for _, role := range workflow.Roles {
 		a, ok := agents[role]
@@ -50,11 +44,11 @@ func (p *examination) lookAtAgents(ctx context.Context, add func(Finding)) {
 	}
 }
 
-// withoutRole is what becomes of a run in which nobody does a role.
+// withoutRole says what a run does without an agent for a role.
 var withoutRole = map[workflow.Role]string{
-	workflow.Planner:  "nobody: a run is one step, the whole request",
-	workflow.Reviewer: "nobody: changes are not reviewed",
-	workflow.Repairer: "nobody: a set-up that fails is not corrected",
+	workflow.Planner:  "no agent: a run is one step, the whole request",
+	workflow.Reviewer: "no agent: changes are not reviewed",
+	workflow.Repairer: "no agent: a setup that fails is not corrected",
 }
 
 func (p *examination) lookAtAgent(ctx context.Context, a agent.Agent, roles string, add func(Finding)) {

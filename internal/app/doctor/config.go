@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -32,22 +33,21 @@ func (p *examination) lookAtRepository(ctx context.Context, add func(Finding)) {
 	add(Finding{What: "repository", Verdict: VerdictOK, Says: p.Root})
 }
 
-// lookAtConfig reports whether the settings are what the file says. If they are not, nothing
-// that depends on them is known.
+// lookAtConfig returns whether the file's settings count. If they don't, nothing that depends on them is examined.
 func (p *examination) lookAtConfig(add func(Finding)) bool {
 	switch {
 	case p.ConfigError != nil:
 		add(Finding{"configuration", VerdictMissing, strings.TrimPrefix(p.ConfigError.Error(), "configuration "),
 			"fix the file; tests, isolation, network and agents are looked at then"})
 	case !p.Configured:
-		add(Finding{"configuration", VerdictWarning, "there is no " + config.Name + "; the defaults hold", "write one: signalbox init"})
+		add(Finding{"configuration", VerdictWarning, "there is no " + config.Name + ", so the defaults apply", "write one: signalbox init"})
 	default:
 		add(Finding{What: "configuration", Verdict: VerdictOK, Says: config.Name})
 	}
 	return p.ConfigError == nil
 }
 
-// lookAtTrust reports whether the settings count. Where they do not, a run asks first, or ends.
+// lookAtTrust returns whether the user trusts the settings. If not, a run asks first, or ends.
 func (p *examination) lookAtTrust(add func(Finding)) bool {
 	switch p.Trust.Standing {
 	case wire.TrustWithheld:
@@ -95,6 +95,42 @@ func (p *examination) lookAtSettings(add func(Finding)) {
 		if _, set := os.LookupEnv(name); !set && !strings.Contains(name, "=") {
 			add(Finding{"environment", VerdictWarning, fmt.Sprintf("the variable %q isn't set here, so commands don't get it (environment.variables)", name),
 				"export it, or write NAME=value"})
+		}
+	}
+}
+
+// lookAtBroughtSettings reports the agents' settings that the repository brings.
+func (p *examination) lookAtBroughtSettings(ctx context.Context, add func(Finding)) {
+	notes, err := p.BroughtSettings(ctx, p.Repo.WorkFiles)
+	if err != nil {
+		add(Finding{"agents", VerdictWarning, err.Error(), ""})
+	}
+	for _, note := range notes {
+		add(Finding{"agents", VerdictWarning, note, ""})
+	}
+}
+
+// lookAtNotifications reports the entries under notify that can't work. It sends nothing.
+func (p *examination) lookAtNotifications(add func(Finding)) {
+	c := p.Config.Notify
+	if c.Desktop {
+		if _, err := exec.LookPath("notify-send"); err != nil {
+			add(Finding{"notify", VerdictMissing, "notify.desktop needs the program notify-send, which isn't in PATH", "install it: sudo apt-get install libnotify-bin"})
+		}
+	}
+	if len(c.Command) > 0 {
+		program := c.Command[0]
+		if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+			program = filepath.Join(p.Root, program)
+		}
+		if _, err := exec.LookPath(program); err != nil {
+			add(Finding{"notify", VerdictMissing, fmt.Sprintf("the program of notify.command can't be started: %s", err), "fix notify.command in " + config.Name})
+		}
+	}
+	for _, address := range []struct{ key, value string }{{"notify.webhook", c.Webhook}, {"notify.ntfy", c.Ntfy}} {
+		if address.value != "" && config.Address(address.value) == "" {
+			add(Finding{"notify", VerdictMissing, fmt.Sprintf("%s takes its address from %s, which isn't set here", address.key, address.value),
+				"export it where runs are started"})
 		}
 	}
 }

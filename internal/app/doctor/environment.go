@@ -5,7 +5,6 @@ import (
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/config"
-	"signalbox/internal/process"
 	"signalbox/internal/wire"
 )
 
@@ -17,7 +16,11 @@ func (p *examination) lookAtIsolation(ctx context.Context, add func(Finding)) {
 	case p.Config.Environment.Driver == config.DriverContainer:
 		add(Finding{What: "containers", Verdict: VerdictOK, Says: note})
 	case err != nil:
-		add(Finding{"isolation", VerdictMissing, err.Error(), p.limited() + "apt-get install bubblewrap; or, if you trust what will run: signalbox run --unsandboxed"})
+		limits := ""
+		if e := p.Config.Environment; e.Memory != 0 || e.CPUs != 0 || e.Processes != 0 { // they may keep a sandbox from starting
+			limits = "raise environment.memory, cpus or processes; or "
+		}
+		add(Finding{"isolation", VerdictMissing, err.Error(), limits + "apt-get install bubblewrap; or, if you trust what will run: signalbox run --unsandboxed"})
 	case p.Config.Environment.Sandbox == config.SandboxNone:
 		add(Finding{"isolation", VerdictWarning, "none: agents and commands run on this machine as you. " + note, "set environment.sandbox: bubblewrap"})
 	default:
@@ -32,16 +35,8 @@ func (p *examination) lookAtIsolation(ctx context.Context, add func(Finding)) {
 	}
 }
 
-// limited names the limits that could be what keeps a sandbox from starting.
-func (p *examination) limited() string {
-	if p.Limits() == (process.Limits{}) {
-		return ""
-	}
-	return "raise environment.memory, cpus or processes; or "
-}
-
 func (p *examination) lookAtNetwork(add func(Finding)) {
-	open := Finding{"network", VerdictWarning, "agents and commands reach whatever this machine does, its own services too",
+	open := Finding{"network", VerdictWarning, "agents and commands reach everything that this machine does, its own services too",
 		"set environment.network: registries in " + config.Name}
 	e := p.Config.Environment
 	switch {

@@ -1,18 +1,20 @@
-// Package doctor examines a project on this machine: what works, what is missing and how to fix it. It changes nothing, and a program
-// of the repository is started for none of it.
+// Package doctor examines a project on this machine: what works, what is missing and how to fix it. It changes nothing and starts
+// no program of the repository.
 package doctor
 
 import (
 	"context"
+	"errors"
 
 	"signalbox/internal/app"
+	"signalbox/internal/problem"
 	"signalbox/internal/wire"
 )
 
 // examination is of a project on this machine.
 type examination struct{ *app.App }
 
-// Finding is one thing that doctor looked at.
+// Finding is one thing that doctor examined.
 type Finding struct {
 	What string `json:"what"`
 	// Verdict is ok, warning or missing.
@@ -27,13 +29,13 @@ const (
 	VerdictMissing = "missing"
 )
 
-// Examine returns what works here, what is missing and how to mend it. Nothing is changed.
+// Examine returns what works here, what is missing and how to fix it.
 func Examine(ctx context.Context, project *app.App) []Finding {
 	p := &examination{project}
 	var findings []Finding
 	add := func(f Finding) { findings = append(findings, f) }
 	p.lookAtRepository(ctx, add)
-	p.lookAtBeginning(ctx, add)
+	p.lookAtBeginning(add)
 	if p.lookAtConfig(add) {
 		p.lookAtSettings(add)
 	}
@@ -54,4 +56,14 @@ func Examine(ctx context.Context, project *app.App) []Finding {
 	p.lookAtRuns(ctx, add)
 	p.lookAtMounts(add)
 	return findings
+}
+
+// findingOf is an error, with its hint as what to do next.
+func findingOf(what string, err error) Finding {
+	f := Finding{What: what, Verdict: VerdictMissing, Says: err.Error()}
+	var known *problem.Error
+	if errors.As(err, &known) {
+		f.Next = known.Hint
+	}
+	return f
 }

@@ -12,7 +12,7 @@ import (
 	"signalbox/internal/heal"
 )
 
-// lookAtHealth names the health checks that know nothing as things stand: what they look at is not there.
+// lookAtHealth reports the health checks that find out nothing now, because what they examine is missing.
 func (p *examination) lookAtHealth(ctx context.Context, add func(Finding)) {
 	blind := 0
 	for _, c := range p.Config.Health.Checks {
@@ -21,14 +21,14 @@ func (p *examination) lookAtHealth(ctx context.Context, add func(Finding)) {
 			continue
 		}
 		blind++
-		add(Finding{"health", VerdictWarning, fmt.Sprintf("%s, so nothing is known by health check %s", why, c.ID), next})
+		add(Finding{"health", VerdictWarning, fmt.Sprintf("%s, so health check %s finds out nothing", why, c.ID), next})
 	}
 	if all := len(p.Config.Health.Checks); all > blind {
 		add(Finding{What: "health", Verdict: VerdictOK, Says: commandline.Count(all-blind, "health check") + ` for "signalbox heal"`})
 	}
 }
 
-// blind says why a check can see nothing, and what to do about it; empty if it can, as far as that is known before it looks.
+// blind says why a check can see nothing, and what to do about it; empty if it can, as far as we know before it runs.
 func (p *examination) blind(ctx context.Context, c config.Check) (why, next string) {
 	switch c.Kind {
 	case config.CheckLog:
@@ -48,7 +48,7 @@ func (p *examination) blind(ctx context.Context, c config.Check) (why, next stri
 			return "this forge knows of no CI", next
 		}
 		base, err := p.Base(ctx)
-		if err != nil { // it is said above
+		if err != nil { // lookAtRepository reports it
 			return "", ""
 		}
 		if _, err = branches.BranchCheck(ctx, base); errors.Is(err, forge.ErrNoChecks) {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
 	"signalbox/internal/problem"
 	"signalbox/internal/wire"
@@ -19,7 +21,7 @@ func (p *examination) lookAtRequests(ctx context.Context, add func(Finding)) {
 	}
 	add(Finding{What: "requests", Verdict: VerdictOK, Says: fmt.Sprintf("%d in requests/", len(requests))})
 	var base *problem.Error
-	if errors.As(p.MayMergeInto(ctx, p.Config.Base, forge.Request{}), &base) && p.Config.Base != "" && base.Hint != wire.FirstCommit { // that is said of the repository
+	if errors.As(p.MayMergeInto(ctx, p.Config.Base, forge.Request{}), &base) && p.Config.Base != "" && base.Hint != wire.FirstCommit { // lookAtRepository reports that one
 		add(Finding{"base", VerdictMissing, base.Error(), base.Hint})
 	}
 }
@@ -40,4 +42,32 @@ func (p *examination) lookAtRuns(ctx context.Context, add func(Finding)) {
 			add(Finding{"run " + r.Run.Ref(), VerdictWarning, "no process carries it: it was cut off", "signalbox resume " + r.Run.Ref()})
 		}
 	}
+}
+
+// lookAtMounts reports the environments' folders that are mounted: until they are unmounted, the project's folder can't be deleted.
+func (p *examination) lookAtMounts(add func(Finding)) {
+	table, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return // this system has no such table
+	}
+	if there := mountedBelow(string(table), p.Root); len(there) > 0 {
+		add(Finding{"mounts", VerdictOK, fmt.Sprintf("%s mounted here: %s", commandline.Count(len(there), "folder"), strings.Join(there, ", ")),
+			"before you delete the project's folder: signalbox env remove --all"})
+	}
+}
+
+// mountedBelow are our mounts below a folder, relative to it, from a table in the format of mountinfo.
+func mountedBelow(table, dir string) (found []string) {
+	plain := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	for line := range strings.Lines(table) {
+		before, after, _ := strings.Cut(line, " - ")
+		place, kind := strings.Fields(before), strings.Fields(after)
+		if len(place) < 5 || len(kind) < 2 || kind[0] != "overlay" || kind[1] != "signalbox" {
+			continue
+		}
+		if below, ok := strings.CutPrefix(plain.Replace(place[4]), dir+"/"); ok {
+			found = append(found, below)
+		}
+	}
+	return found
 }

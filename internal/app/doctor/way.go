@@ -8,11 +8,10 @@ import (
 	"strings"
 
 	"signalbox/internal/commandline"
-	"signalbox/internal/problem"
 	"signalbox/internal/wire"
 )
 
-// lookAtWayOut says which proxy and which certificates this machine's variables name.
+// lookAtWayOut reports the proxy and the certificates that this machine's variables name.
 func (p *examination) lookAtWayOut(add func(Finding)) {
 	if _, err := p.Certificates(); err != nil {
 		add(findingOf("certificates", err))
@@ -36,17 +35,7 @@ func (p *examination) lookAtWayOut(add func(Finding)) {
 	}
 }
 
-// findingOf is an error with what to type about it.
-func findingOf(what string, err error) Finding {
-	f := Finding{What: what, Verdict: VerdictMissing, Says: err.Error()}
-	var known *problem.Error
-	if errors.As(err, &known) {
-		f.Next = known.Hint
-	}
-	return f
-}
-
-// reaching adds the address of the agent's model, if one is configured, and whether it answers.
+// reaching adds to a finding the address of the agent's model, if the user named one, and whether it answers.
 func (p *examination) reaching(ctx context.Context, w wire.Way, f Finding) Finding {
 	if w.Place() == "" {
 		return f

@@ -9,15 +9,15 @@ import (
 	"signalbox/internal/wire"
 )
 
-// keeper is a driver that keeps verified environments.
-type keeper interface {
+// cacher is a driver that caches verified environments.
+type cacher interface {
 	List(ctx context.Context) ([]cache.Entry, error)
 	Prune(ctx context.Context, limit int64, dry bool) ([]cache.Entry, error)
 }
 
-// Cached are the verified environments that are kept, most recently used first; none where the driver keeps nothing.
+// Cached are the cached environments, most recently used first; none if the driver has no cache.
 func Cached(ctx context.Context, p *app.App) ([]cache.Entry, error) {
-	k, ok := p.Environments.(keeper)
+	k, ok := p.Environments.(cacher)
 	if !ok {
 		return []cache.Entry{}, nil
 	}
@@ -25,11 +25,11 @@ func Cached(ctx context.Context, p *app.App) ([]cache.Entry, error) {
 	return append([]cache.Entry{}, kept...), wire.Explained(err)
 }
 
-// Prune deletes cached environments, least recently used first, until the rest takes no more than limit bytes; what an environment
-// stands on stays. In a dry run all stays, and gone is what would go.
+// Prune deletes cached environments, least recently used first, until the rest takes no more than limit bytes. It keeps what another
+// environment is based on. A dry run deletes nothing, and gone is what would be deleted.
 func Prune(ctx context.Context, p *app.App, limit int64, dry bool) (gone, kept []cache.Entry, err error) {
 	gone = []cache.Entry{}
-	if k, ok := p.Environments.(keeper); ok {
+	if k, ok := p.Environments.(cacher); ok {
 		found, err := k.Prune(ctx, limit, dry)
 		if err != nil {
 			return gone, nil, wire.Explained(err)

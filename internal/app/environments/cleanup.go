@@ -6,33 +6,34 @@ import (
 
 	"signalbox/internal/registry"
 	"signalbox/internal/wire"
-	"signalbox/internal/workflow"
 )
 
-// Cleared is one environment of a clean-up: what is thought of it, what makes it a person's to decide, and what was done.
+// Cleared is one environment of a cleanup: the verdict, why a person must decide (Unproven), and what was done.
 type Cleared struct {
 	registry.Clearance
 	Unproven string `json:"unproven,omitempty"`
-	// Done is delete or review in a dry run, else deleted, kept or review.
+	// Done is delete or review in a dry run, otherwise deleted, kept or review.
 	Done    string `json:"done"`
 	KeptRef string `json:"kept_ref,omitempty"`
 }
 
+// What a cleanup did with an environment.
 const (
 	Deleted = "deleted"
 	Kept    = "kept"
 )
 
-// CleanUp deletes what was merged long ago or is abandoned. What is not proven to be wanted gone it asks agree about; tell hears of
-// each, with what hindered it. In a dry run nothing is deleted and nobody is asked.
+// CleanUp deletes environments that were merged long ago or are abandoned. If there is no proof for that, it asks agree. tell hears of
+// each, with the error that prevented it. A dry run deletes nothing and asks nothing.
 func (e *Environments) CleanUp(ctx context.Context, dry bool, agree func(context.Context, *Cleared) (bool, error), tell func(Cleared, error)) {
-	for _, found := range e.Environments.CleanUp(e.now()) {
+	for _, found := range e.Environments.CleanUp(e.opener.Now()) {
 		c := Cleared{Clearance: found, Done: string(found.Verdict)}
 		err := e.clear(ctx, &c, dry, agree)
 		tell(c, err)
 	}
 }
 
+// clear decides about one environment, and deletes it or, if no run made it, its entry.
 func (e *Environments) clear(ctx context.Context, c *Cleared, dry bool, agree func(context.Context, *Cleared) (bool, error)) error {
 	run, err := runOf(ctx, e.store, c.EnvID)
 	if err != nil {
@@ -54,24 +55,22 @@ func (e *Environments) clear(ctx context.Context, c *Cleared, dry bool, agree fu
 			return err
 		}
 	}
-	if c.KeptRef, err = e.delete(ctx, run, c.EnvID); err == nil {
+	if run != nil {
+		var removed Removed
+		removed, err = e.removeOfRun(ctx, run, false)
+		c.KeptRef = removed.KeptRef
+	} else {
+		err = wire.Explained(e.store.Environments().Update(ctx, func(doc *registry.Environments) error {
+			for _, still := range doc.CleanUp(e.opener.Now()) { // someone may have resumed it since the question
+				if still.EnvID == c.EnvID && still.Verdict == registry.ClearDelete {
+					return doc.Remove(c.EnvID)
+				}
+			}
+			return fmt.Errorf("environment %s was taken up again", c.EnvID)
+		}))
+	}
+	if err == nil {
 		c.Done = Deleted
 	}
 	return err
-}
-
-func (e *Environments) delete(ctx context.Context, run *workflow.Run, id string) (kept string, err error) {
-	if run != nil {
-		removed, err := e.removeOfRun(ctx, run, false)
-		return removed.KeptRef, err
-	}
-	err = e.store.Environments().Update(ctx, func(doc *registry.Environments) error {
-		for _, still := range doc.CleanUp(e.now()) { // somebody may have gone on with it while the question stood
-			if still.EnvID == id && still.Verdict == registry.ClearDelete {
-				return doc.Remove(id)
-			}
-		}
-		return fmt.Errorf("environment %s was taken up again", id)
-	})
-	return "", wire.Explained(err)
 }

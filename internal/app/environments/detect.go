@@ -12,16 +12,16 @@ import (
 	"signalbox/internal/wire"
 )
 
-// Detected is what the files of a project tell of its environment. It is a stranger's text.
+// Detected is what the files of a project say about its environment. Its text is untrusted.
 type Detected struct {
 	detect.Result
-	// SetUp is what a run would begin with.
+	// SetUp is the setup that a run would begin with.
 	SetUp wire.PlannedSetUp
 	// Hide masks the secrets that the configuration names.
 	Hide func(string) string
 }
 
-// Detect looks at the files of o's project as they are now and runs nothing. language is that of the task, empty where it is not said.
+// Detect reads the files of o's project as they are now and runs nothing. language is the task's, empty if unknown.
 func Detect(ctx context.Context, o *app.Opener, language string) (d Detected, err error) {
 	repo, err := git.Open(ctx, o.GitHost(), o.Dir)
 	if err != nil {
@@ -29,7 +29,7 @@ func Detect(ctx context.Context, o *app.Opener, language string) (d Detected, er
 	}
 	p := &wire.Project{Opener: o, Root: repo.Root(), Repo: repo}
 	if p.Config, _, err = config.Load(filepath.Join(p.Root, config.Name), o.Env); err != nil {
-		return d, &problem.Error{Err: err, Hint: "fix the file; \"signalbox init --print\" shows a commented one"}
+		return d, &problem.Error{Err: err, Hint: wire.FixConfiguration}
 	}
 	if d.Result, err = p.DetectHere(ctx, language); err != nil {
 		return d, wire.Explained(err)

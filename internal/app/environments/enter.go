@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"signalbox/internal/app"
 	"signalbox/internal/commandline"
@@ -20,9 +19,9 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Enter lets act work in the environment that ref names: by its id or by its issue's number. p obeys its configuration.
+// Enter calls act in the environment that ref names, by its id or its issue's number. p must obey its configuration.
 func Enter(ctx context.Context, p *app.App, ref string, act func(context.Context, *place.Place) error) (err error) {
-	if p.ConfigError != nil { // its defaults may let more through than was wanted
+	if p.ConfigError != nil { // the defaults may allow more than the user wants
 		return p.ConfigError
 	}
 	found, err := OfRun(ctx, p, ref)
@@ -41,35 +40,32 @@ func Enter(ctx context.Context, p *app.App, ref string, act func(context.Context
 		p.Warn("%s", others(ctx, p, found.Ref))
 	}
 	defer func() { err = errors.Join(err, at.Leave()) }()
-	if err := touched(ctx, p, &found.Run); err != nil {
+	err = p.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
+		entry, ok := registry.EntryOf(&found.Run)
+		if ok && !slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == entry.EnvID }) {
+			doc.Environments = append(doc.Environments, entry) // it was removed and has just been made again
+		}
+		for i := range doc.Environments {
+			if doc.Environments[i].EnvID == found.Run.Details.EnvID {
+				doc.Environments[i].Touch(p.Now())
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return wire.Explained(err)
 	}
 	return act(ctx, at)
 }
 
-// touched says in environments.json that the environment was opened. One that was removed is there anew, and gets its entry again.
-func touched(ctx context.Context, p *app.App, run *workflow.Run) error {
-	return p.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
-		if entry, ok := registry.EntryOf(run); ok && !slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == entry.EnvID }) {
-			doc.Environments = append(doc.Environments, entry)
-		}
-		for i := range doc.Environments {
-			if doc.Environments[i].EnvID == run.Details.EnvID {
-				doc.Environments[i].Touch(time.Now())
-			}
-		}
-		return nil
-	})
-}
-
-// visitor is the name under which a person in an environment holds its run.
+// visitor is the name under which "signalbox env" locks a run.
 const visitor = "signalbox env"
 
 // others says who else is in the environment.
 func others(ctx context.Context, p *app.App, ref workflow.RunRef) string {
 	holder, held, err := p.Held(ctx, ref.RequestID)
 	if err == nil && held && holder.Owner == visitor {
-		return fmt.Sprintf("somebody else is in this environment with \"signalbox env\" (pid %d)", holder.PID)
+		return fmt.Sprintf("someone else is in this environment with \"signalbox env\" (pid %d)", holder.PID)
 	}
 	if name, ok := strings.CutPrefix(holder.Owner, app.SessionOwner); ok {
 		return fmt.Sprintf("session %s works in this environment", name)
@@ -77,7 +73,7 @@ func others(ctx context.Context, p *app.App, ref workflow.RunRef) string {
 	return "its run is at work in this environment: what you change there may end up in the change, or be taken away"
 }
 
-// OfRun is the run whose environment ref names: by its id or by its issue's number.
+// OfRun is the run whose environment ref names, by its id or its issue's number.
 func OfRun(ctx context.Context, p *app.App, ref string) (store.RunSummary, error) {
 	if doc, err := p.Store.Environments().Load(ctx); err == nil {
 		entry, err := Entry(&doc, ref)
@@ -103,10 +99,10 @@ func OfRun(ctx context.Context, p *app.App, ref string) (store.RunSummary, error
 	return found, err
 }
 
-// NoProgram is a shell's exit code where a program is not there.
+// NoProgram is a shell's exit code for a missing program.
 const NoProgram = 127
 
-// Exec runs c in the environment and makes its end ours. ref is how the person named the environment.
+// Exec runs c in the environment and returns its exit code as an error. ref is how the user named the environment.
 func Exec(ctx context.Context, at *place.Place, ref string, c process.Command) error {
 	result, err := at.Exec(ctx, c)
 	switch {
@@ -127,14 +123,14 @@ func Exec(ctx context.Context, at *place.Place, ref string, c process.Command) e
 	return nil
 }
 
-// lookForProgram exits 1 where the program $1 is not there, and 2 where it is no program. Shells
-// differ in what their command -v says of a path.
+// lookForProgram exits 1 if the program $1 is missing and 2 if it can't be executed. It tests paths itself, since shells differ in
+// what their command -v says about one.
 const lookForProgram = `case $1 in
 */*) test -e "$1" || exit 1; test -f "$1" -a -x "$1" || exit 2 ;;
 *) command -v -- "$1" >/dev/null || exit 1 ;;
 esac`
 
-// noProgram says of a 127 that came without a word what it means; a program's own is left alone.
+// noProgram explains an exit code of 127. If the program is there, the code is its own and stays as it is.
 func noProgram(ctx context.Context, at *place.Place, ref, program string) error {
 	found, err := at.Exec(ctx, process.Command{Args: []string{"sh", "-c", lookForProgram, "sh", program}})
 	switch {
@@ -144,7 +140,7 @@ func noProgram(ctx context.Context, at *place.Place, ref, program string) error 
 		return &problem.Error{Err: fmt.Errorf("program %q is not found in the environment", program), Code: NoProgram,
 			Hint: fmt.Sprintf("see where programs are looked for: signalbox env exec %s -- printenv PATH", commandline.ShellWord(ref))}
 	case found.ExitCode == 2:
-		return &problem.Error{Err: fmt.Errorf("%q is there in the environment, but it cannot be executed", program), Code: NoProgram,
+		return &problem.Error{Err: fmt.Errorf("%q is in the environment, but it can't be executed", program), Code: NoProgram,
 			Hint: fmt.Sprintf("give it to its interpreter: signalbox env exec %s -- sh %s", commandline.ShellWord(ref), commandline.ShellWord(program))}
 	}
 	return &problem.Error{Code: NoProgram}

@@ -1,5 +1,5 @@
-// Package environments is what a person can ask of environments: of their entries in environments.json, which stand without any run
-// and outside of git too, and of those that runs made. It prints nothing and reads no flag.
+// Package environments owns what a person can ask of environments: of their entries in environments.json, which need no run and no
+// git, and of the environments that runs made. It prints nothing and reads no flag.
 package environments
 
 import (
@@ -25,10 +25,9 @@ type Environments struct {
 	registry.Environments
 	store  *store.Store
 	opener *app.Opener
-	now    func() time.Time
 }
 
-// Open reads environments.json; where there is none it is empty. Who only reads leaves the documents as they are.
+// Open reads environments.json; a missing one is empty. With readOnly it leaves the documents as they are.
 func Open(ctx context.Context, o *app.Opener, readOnly bool) (*Environments, error) {
 	s, err := o.OpenStoreToChange(ctx, readOnly)
 	if err != nil {
@@ -41,12 +40,13 @@ func Open(ctx context.Context, o *app.Opener, readOnly bool) (*Environments, err
 	case err != nil:
 		return nil, wire.Explained(errors.Join(err, s.Close()))
 	}
-	return &Environments{Environments: doc, store: s, opener: o, now: time.Now}, nil
+	return &Environments{Environments: doc, store: s, opener: o}, nil
 }
 
+// Close closes the documents.
 func (e *Environments) Close() error { return e.store.Close() }
 
-// Read is the document alone.
+// Read returns the document alone.
 func Read(ctx context.Context, o *app.Opener) (registry.Environments, error) {
 	e, err := Open(ctx, o, true)
 	if err != nil {
@@ -58,12 +58,13 @@ func Read(ctx context.Context, o *app.Opener) (registry.Environments, error) {
 // Changed is an entry after a change of it.
 type Changed struct {
 	registry.Environment
-	// Run is alive and writes the entry anew at its next transition, whatever was written; nil if there is none. Holder carries it.
+	// Run is the run at work in the environment, which overwrites the entry at its next transition; nil if there is none. Holder is the
+	// process that runs it.
 	Run    *workflow.Run
 	Holder store.LockRecord
 }
 
-// Change performs one operation on the document of o's project and returns what became of the entry with this id.
+// Change performs one operation on the document of o's project and returns the entry with this id as it is then.
 func Change(ctx context.Context, o *app.Opener, id string, change func(doc *registry.Environments, now time.Time) error) (after Changed, err error) {
 	s, err := o.OpenStore(ctx)
 	if err != nil {
@@ -71,7 +72,7 @@ func Change(ctx context.Context, o *app.Opener, id string, change func(doc *regi
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	err = s.Environments().Update(ctx, func(doc *registry.Environments) error {
-		if err := change(doc, time.Now()); err != nil {
+		if err := change(doc, o.Now()); err != nil {
 			return err
 		}
 		e, err := doc.Find(id)
@@ -87,7 +88,7 @@ func Change(ctx context.Context, o *app.Opener, id string, change func(doc *regi
 	return after, wire.Explained(err)
 }
 
-// livingRun is the run that works in the environment at this moment; nil if there is none.
+// livingRun is the run at work in the environment, nil if there is none.
 func livingRun(ctx context.Context, s *store.Store, envID string) (*workflow.Run, store.LockRecord, error) {
 	holders, err := s.Holders(ctx)
 	if err != nil {
@@ -106,10 +107,10 @@ func livingRun(ctx context.Context, s *store.Store, envID string) (*workflow.Run
 	return nil, store.LockRecord{}, nil
 }
 
-// leastBeginning is how much of an id stands for it at least.
+// leastBeginning is how many characters of an id name it at least.
 const leastBeginning = 4
 
-// Entry is the one environment that ref names or begins. What begins several is refused with their ids.
+// Entry is the environment whose id is ref or begins with it. It refuses a ref that fits several, and lists their ids.
 func Entry(doc *registry.Environments, ref string) (*registry.Environment, error) {
 	var found []string
 	for _, e := range doc.Environments {
@@ -132,14 +133,14 @@ func Entry(doc *registry.Environments, ref string) (*registry.Environment, error
 	return e, Explained(ref, err)
 }
 
-// begins: issue-4 is no beginning of issue-42-….
+// begins reports whether an id begins with ref. issue-42-… doesn't begin with issue-4.
 func begins(id, ref string) bool {
 	rest, ok := strings.CutPrefix(id, ref)
 	inNumber := ok && strings.HasPrefix(ref, "issue-") && strings.Count(ref, "-") == 1 && rest != "" && '0' <= rest[0] && rest[0] <= '9'
 	return ok && !inNumber
 }
 
-// Explained adds to an error about the entry with this id what to do, and the kind of end; nil stays nil.
+// Explained adds what to do, and the exit code, to an error about the entry with this id; nil stays nil.
 func Explained(id string, err error) error {
 	switch {
 	case errors.Is(err, registry.ErrNoEnvironment) && app.IssueNumber().MatchString(id):

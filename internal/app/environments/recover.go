@@ -14,15 +14,20 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Recover is the one action that goes on with the work of an environment, named by its id or its issue's number. pr is what became
-// of its pull request, empty where that is to be looked up.
+// Recover is the one action that resumes the work of an environment, named by its id or its issue's number. pr is the state of its
+// pull request, empty to look it up.
 func (e *Environments) Recover(ctx context.Context, name string, pr registry.PRState) (registry.ResumeAction, error) {
-	entry, err := e.named(name)
+	entry, err := Entry(&e.Environments, name)
+	if problem.CodeOf(err) == problem.NotFound {
+		issue, notIssue := app.ParseIssue(name)
+		found := e.ByIssue(issue)
+		if notIssue != nil || len(found) == 0 {
+			return registry.Recover(nil, registry.Surroundings{}), nil
+		}
+		entry, err = &found[0], nil
+	}
 	if err != nil {
 		return registry.ResumeAction{}, err
-	}
-	if entry == nil {
-		return registry.Recover(nil, registry.Surroundings{}), nil
 	}
 	seen, err := e.surroundings(ctx, entry, pr)
 	if err != nil {
@@ -31,28 +36,25 @@ func (e *Environments) Recover(ctx context.Context, name string, pr registry.PRS
 	return registry.Recover(entry, seen), nil
 }
 
-// named is the entry that an id names or begins, or the one to go on with of the issue with that number; nil if there is neither.
-func (e *Environments) named(name string) (*registry.Environment, error) {
-	entry, err := Entry(&e.Environments, name)
-	if err == nil || problem.CodeOf(err) != problem.NotFound {
-		return entry, err
-	}
-	issue, err := app.ParseIssue(name)
-	if err != nil {
-		return nil, nil
-	}
-	if found := e.ByIssue(issue); len(found) > 0 {
-		return &found[0], nil
-	}
-	return nil, nil
-}
-
-// surroundings are what can be seen from here without asking another machine.
+// surroundings are what can be found out without asking another machine.
 func (e *Environments) surroundings(ctx context.Context, entry *registry.Environment, pr registry.PRState) (seen registry.Surroundings, err error) {
 	seen.PR = pr
 	if pr == "" {
-		if seen.PR, seen.PRNumber, err = e.recordedPR(ctx, entry); err != nil {
+		pulls, err := wire.LocalForge(e.store)
+		if err != nil {
 			return seen, err
+		}
+		var found forge.PullRequest
+		if entry.PRNumber != nil {
+			found, err = pulls.PullRequest(ctx, *entry.PRNumber)
+		} else {
+			found, err = pulls.PullRequestOf(ctx, entry.Branch)
+		}
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			return seen, err
+		}
+		if err == nil && found.Branch == entry.Branch { // otherwise the number may be another forge's
+			seen.PR, seen.PRNumber = registry.PRState(found.State), found.Number
 		}
 	}
 	run, err := runOf(ctx, e.store, entry.EnvID)
@@ -71,26 +73,7 @@ func (e *Environments) surroundings(ctx context.Context, entry *registry.Environ
 	return seen, err
 }
 
-// recordedPR is what the local forge knows of the entry's pull request. A
-// number alone may be another forge's: the branch must be the same.
-func (e *Environments) recordedPR(ctx context.Context, entry *registry.Environment) (registry.PRState, int, error) {
-	pulls, err := wire.LocalForge(e.store)
-	if err != nil {
-		return "", 0, err
-	}
-	var found forge.PullRequest
-	if entry.PRNumber != nil {
-		found, err = pulls.PullRequest(ctx, *entry.PRNumber)
-	} else {
-		found, err = pulls.PullRequestOf(ctx, entry.Branch)
-	}
-	if errors.Is(err, forge.ErrNotFound) || err == nil && found.Branch != entry.Branch {
-		return "", 0, nil
-	}
-	return registry.PRState(found.State), found.Number, err
-}
-
-// refOf is the ref that leads to the commits of a run's environment; empty if there is none.
+// refOf is the ref with the commits of a run's environment, empty if there is none.
 func (e *Environments) refOf(ctx context.Context, run *workflow.Run) (string, error) {
 	root, err := e.store.Abs(".")
 	if err != nil {

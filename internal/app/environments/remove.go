@@ -21,13 +21,13 @@ import (
 // Removed is what was deleted.
 type Removed struct {
 	EnvID string `json:"env_id"`
-	// OfRun: the environment itself was deleted. What another tool made is left alone, and only its entry is gone.
+	// OfRun: the environment itself was deleted. If another tool made it, only its entry was.
 	OfRun bool `json:"of_a_run"`
-	// KeptRef is where git finds the work; empty where there was none.
+	// KeptRef is where git finds the work; empty if there was none.
 	KeptRef string `json:"kept_ref"`
 }
 
-// Remove deletes the environment that ref names or begins, and its entry. With force what is too large to keep is lost.
+// Remove deletes the environment whose id is ref or begins with it, and its entry. With force it loses work that is too large to keep.
 func (e *Environments) Remove(ctx context.Context, ref string, force bool) (Removed, error) {
 	entry, err := Entry(&e.Environments, ref)
 	if err != nil {
@@ -45,7 +45,7 @@ func (e *Environments) Remove(ctx context.Context, ref string, force bool) (Remo
 	return Removed{EnvID: id}, Explained(id, err)
 }
 
-// RemoveAll deletes every environment that a run made and that is still there. One that is in use stays; tell hears of each.
+// RemoveAll deletes every environment that a run made, except those in use. tell hears of each.
 func (e *Environments) RemoveAll(ctx context.Context, force bool, tell func(Removed, error)) {
 	runs, err := e.store.Runs(ctx)
 	if err != nil {
@@ -55,14 +55,14 @@ func (e *Environments) RemoveAll(ctx context.Context, force bool, tell func(Remo
 		switch d := &r.Run.Details; {
 		case r.Err != nil:
 			tell(Removed{}, wire.Explained(r.Err))
-		case d.EnvID != "" && !d.EnvRemoved && e.there(&r.Run):
+		case d.EnvID != "" && !d.EnvRemoved && e.exists(&r.Run):
 			tell(e.removeOfRun(ctx, &r.Run, force))
 		}
 	}
 }
 
-// there: the run has an entry, or a work folder that it lost its entry for.
-func (e *Environments) there(run *workflow.Run) bool {
+// exists reports whether the run's environment has an entry, or a folder that lost its entry.
+func (e *Environments) exists(run *workflow.Run) bool {
 	if _, err := e.Find(run.Details.EnvID); err == nil {
 		return true
 	}
@@ -74,7 +74,7 @@ func (e *Environments) there(run *workflow.Run) bool {
 	return err == nil
 }
 
-// removeOfRun deletes a run's environment once its work is on a ref.
+// removeOfRun saves a run's work on a ref and deletes its environment.
 func (e *Environments) removeOfRun(ctx context.Context, run *workflow.Run, force bool) (Removed, error) {
 	id := run.Details.EnvID
 	p, err := app.Open(ctx, e.opener)
@@ -96,7 +96,7 @@ func (e *Environments) removeOfRun(ctx context.Context, run *workflow.Run, force
 	return Removed{EnvID: id, OfRun: true, KeptRef: kept}, wire.Explained(err)
 }
 
-// runOf is the run that made the environment; nil if none did.
+// runOf is the run that made the environment, nil if none did.
 func runOf(ctx context.Context, s *store.Store, envID string) (*workflow.Run, error) {
 	runs, err := s.Runs(ctx)
 	if err != nil {

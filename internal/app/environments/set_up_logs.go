@@ -13,19 +13,18 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// SetUpLog is the log of one command of a set-up, with what the run's document says of it.
+// SetUpLog is the log of one setup command, with what the run's document says about it.
 type SetUpLog struct {
 	Log  string `json:"log"`
 	Path string `json:"path"`
-	// Kind is set-up or verification, whose Number counts from 1 in each; earlier is a command of
-	// which the set-up has none any more, since it was corrected.
+	// Kind is set-up, verification or earlier: a command that a correction removed from the setup. Number counts from 1 in each.
 	Kind    string `json:"kind"`
 	Number  int    `json:"number"`
 	Of      int    `json:"of"`
 	Command string `json:"command"`
-	// Ended is how the command ended at last: exit code 0, failed, not ended, or replaced.
+	// Ended is how the command's last try ended: exit code 0, failed, not ended, or replaced.
 	Ended string `json:"ended"`
-	// Failures are how tries ended that failed, oldest first, one line each.
+	// Failures are the failed tries, oldest first, one line each.
 	Failures []string `json:"failures"`
 
 	order int
@@ -39,15 +38,15 @@ const (
 	EndedBadly = "failed"
 )
 
-// Title is what the log is of, in words.
+// Title names the command for people.
 func (l *SetUpLog) Title() string {
 	if l.Kind == kindEarlier {
-		return "command " + strconv.Itoa(l.Number) + " of an earlier set-up"
+		return "command " + strconv.Itoa(l.Number) + " of an earlier setup"
 	}
 	return fmt.Sprintf("%s %d of %d", l.Kind, l.Number, l.Of)
 }
 
-// SetUpLogs are the logs by these names, in the order of the set-up.
+// SetUpLogs are the logs with these names, in the order of the setup.
 func SetUpLogs(run *workflow.Run, dir string, names []string) []SetUpLog {
 	logs, s := []SetUpLog{}, cmp.Or(run.Details.SetUp, &workflow.SetUp{})
 	for _, name := range names {
@@ -69,7 +68,7 @@ func SetUpLogs(run *workflow.Run, dir string, names []string) []SetUpLog {
 	return logs
 }
 
-// ended tells from the set-up's record how the tries of the command ended.
+// ended fills in how the tries of the command ended, from the setup's record.
 func (l *SetUpLog) ended(s *workflow.SetUp) {
 	for _, r := range slices.Concat(s.Ran, s.Verified) {
 		if path.Base(r.LogPath) == l.Log {

@@ -19,19 +19,19 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Pass is how one pass is wanted.
+// Pass says how to make one pass.
 type Pass struct {
-	// Every wins over the configuration unless it is 0.
+	// Every overrides the configuration unless it is 0.
 	Every time.Duration
-	// Unattended: what waits for an approval counts as failed.
+	// Unattended: a change that waits for approval counts as failed.
 	Unattended bool
-	// Carry carries a repair and shows its progress; Tell hears what happens, in lines.
+	// Carry runs a repair and shows its progress; Tell hears what happens, in lines.
 	Carry func(context.Context, heal.Repair) (workflow.Run, error)
 	Tell  func(line string)
 }
 
-// Make makes a pass in an opened project that obeys its configuration, and closes the project's documents. A report without a result
-// says that no pass was made; an error beside a result stood in the way of one repair.
+// Make makes a pass in an opened project that obeys its configuration, and closes the project's documents. If the report has no result,
+// no pass was made; if there is an error beside a result, it prevented one repair.
 func (c Pass) Make(ctx context.Context, p *app.App) (report heal.Report, err error) {
 	defer func() { err = errors.Join(err, p.Store.Close()) }()
 	if p.ConfigError != nil {
@@ -39,23 +39,24 @@ func (c Pass) Make(ctx context.Context, p *app.App) (report heal.Report, err err
 	}
 	p.Config.Workflow = config.Lines{workflow.WorkflowHeal}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends what serves the agents
+	defer cancel() // ends the gateway
 	healer := c.healer(p)
 	healer.Unattended = c.Unattended
 	report, err = healer.Pass(ctx)
 	var held *store.HeldError
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return report, &problem.Error{Err: errors.New("interrupted; what was begun is gone on with by the next pass"), Hint: "go on: signalbox heal"}
+		return report, &problem.Error{Err: errors.New("interrupted; the next pass continues what was begun"), Hint: "go on: signalbox heal"}
 	case errors.As(err, &held):
 		return report, &problem.Error{Code: problem.Held, Err: fmt.Errorf("another process looks after the project's health: %s", app.Holder(held.Holder)),
 			Hint: "see what it finds: signalbox heal status"}
 	case errors.Is(err, heal.ErrNoChecks):
-		return report, withoutChecks()
+		return report, errWithoutChecks
 	}
 	return report, wire.Explained(err)
 }
 
+// healer is a healer of the project, with its configured checks.
 func (c Pass) healer(p *app.App) *heal.Healer {
 	every := c.Every
 	if every == 0 {
@@ -82,13 +83,13 @@ func (c Pass) healer(p *app.App) *heal.Healer {
 	return heal.New(h)
 }
 
-// lookLimit is how long a look may take where the configuration is silent; tests have the limit of tests.
+// lookLimit is the default time limit of a check; branch tests have the limit of tests.
 const lookLimit = time.Minute
 
 var severities = map[string]workflow.Severity{config.SeverityBlocker: workflow.Blocker, "": workflow.Major, config.SeverityMajor: workflow.Major,
 	config.SeverityMinor: workflow.Minor}
 
-// healthCheck is a check of the configuration with what it leaves to us.
+// healthCheck is a check of the configuration, with defaults for what it leaves out.
 func healthCheck(p *app.App, c config.Check) workflow.HealthCheck {
 	limit := c.TimeLimit
 	if limit == 0 {
@@ -99,7 +100,7 @@ func healthCheck(p *app.App, c config.Check) workflow.HealthCheck {
 	}
 	check := workflow.HealthCheck{ID: c.ID, Kind: workflow.HealthCheckKind(c.Kind), Severity: severities[c.Severity], Command: c.Command,
 		File: c.File, Pattern: c.Pattern, Rerun: c.Rerun, Recipe: c.Recipe, TimeLimitMS: max(1, limit.Milliseconds()), Looks: 2, IntervalSec: wire.Whole(c.Interval)}
-	if c.Confirm != nil && !*c.Confirm || c.Kind == config.CheckLog || c.Kind == config.CheckForgeCI { // these say the same again
+	if c.Confirm != nil && !*c.Confirm || c.Kind == config.CheckLog || c.Kind == config.CheckForgeCI { // these always give the same answer again
 		check.Looks = 1
 	}
 	if c.Kind == config.CheckHTTP {
@@ -114,7 +115,7 @@ func healthCheck(p *app.App, c config.Check) workflow.HealthCheck {
 	return check
 }
 
-// checkSandbox is a place at the tip of the branch that repairs are merged into.
+// checkSandbox is a sandbox at the tip of the branch that repairs are merged into.
 func checkSandbox(ctx context.Context, p *app.App) (heal.Place, error) {
 	if _, err := p.Environments.Check(ctx); err != nil {
 		return nil, err

@@ -18,21 +18,21 @@ import (
 	"signalbox/internal/wire"
 )
 
-// Standing is where the self-healing loop stands.
+// Standing is the state of the self-healing loop, and who runs it.
 type Standing struct {
-	// State is the document, or what "health restore" would make of a broken one; Begun is false if there is none.
+	// State is the document, or what "health restore" would restore if it is broken; Begun is false if there is none.
 	State health.State
 	Begun bool
-	// Holder is who makes a pass at this moment, nil if nobody does.
+	// Holder is the process that makes a pass now, nil if none does.
 	Holder *store.LockRecord
-	// Broken says how the document cannot be read.
+	// Broken says why the document can't be read.
 	Broken Restoration
 }
 
-// CutOff: a pass is in hand, and nobody makes it.
+// CutOff reports whether a pass has begun and no process makes it.
 func (s *Standing) CutOff() bool { return s.State.Loop.Pass != nil && s.Holder == nil }
 
-// Gate decides. While a pass is running no other begins.
+// Gate decides whether a pass is due. No pass begins while another one is running.
 func (s *Standing) Gate(every time.Duration, now time.Time) health.Gate {
 	gate := s.State.Gate(every, now)
 	if s.Holder != nil {
@@ -41,7 +41,7 @@ func (s *Standing) Gate(every time.Duration, now time.Time) health.Gate {
 	return gate
 }
 
-// Load reads where the loop of o's project stands.
+// Load reads the state of the loop of o's project.
 func Load(ctx context.Context, o *app.Opener) (at Standing, err error) {
 	s, err := o.OpenStoreToRead(ctx)
 	if err != nil {
@@ -57,13 +57,13 @@ func Load(ctx context.Context, o *app.Opener) (at Standing, err error) {
 		return at, nil
 	}
 	at.State, at.Begun, at.Broken = h, true, Restoration{Broken: restoration.Broken, Backup: restoration.Backup}
-	if err == nil && at.CutOff() { // or begun since we asked
+	if err == nil && at.CutOff() { // or begun since we looked
 		at.Holder, err = s.Healing(ctx)
 	}
 	return at, wire.Explained(err)
 }
 
-// Past is the log of passes.
+// Past reads the history of passes.
 func Past(ctx context.Context, o *app.Opener) (heal.History, error) {
 	if err := wantsRepository(o); err != nil {
 		return heal.History{}, err
@@ -76,15 +76,16 @@ func Past(ctx context.Context, o *app.Opener) (heal.History, error) {
 	return past, errors.Join(wire.Explained(err), s.Close())
 }
 
-// Status is all that is known about the loop without a pass.
+// Status is all that is known about the loop without making a pass.
 type Status struct {
 	Standing
 	Gate health.Gate
 	Past heal.History
-	// Unsettled is why the configuration could not be asked.
+	// Unsettled is why the configuration can't be read.
 	Unsettled error
 }
 
+// StatusOf reads the status of the loop of o's project.
 func StatusOf(ctx context.Context, o *app.Opener) (s Status, err error) {
 	if s.Past, err = Past(ctx, o); err != nil {
 		return s, err
@@ -96,26 +97,26 @@ func StatusOf(ctx context.Context, o *app.Opener) (s Status, err error) {
 	s.Unsettled = unsettled
 	s.Gate = s.Standing.Gate(configured.Every, o.Now())
 	if known && len(configured.Checks) == 0 && s.Gate.Decision == health.GateGo {
-		s.Gate = health.Gate{Decision: health.GateStop, Reason: heal.ErrNoChecks.Error() + "; " + sayWhatToLookAt}
+		s.Gate = health.Gate{Decision: health.GateStop, Reason: heal.ErrNoChecks.Error() + "; " + sayWhatToCheck}
 	}
 	return s, nil
 }
 
-// Every is how long the configuration leaves a healthy project alone; zero where it does not say. A project that has nothing to look
-// at is refused: else whoever asks whether a pass is due begins one for ever.
+// Every is the configured interval between the passes of a healthy project, zero if it isn't configured. It refuses a project without
+// checks, since for that a pass would always be due.
 func Every(o *app.Opener) (time.Duration, error) {
 	if err := wantsRepository(o); err != nil {
 		return 0, err
 	}
 	configured, known, err := settings(o)
 	if err == nil && known && len(configured.Checks) == 0 {
-		err = withoutChecks()
+		err = errWithoutChecks
 	}
 	return configured.Every, err
 }
 
-// settings are the configuration's; not known where there is none. What a file that does not hold says may not be what
-// was meant, so nothing is decided by it.
+// settings are those of the configuration; known is false if there is none. A broken configuration may not say what the user meant,
+// so it is an error.
 func settings(o *app.Opener) (settings config.Health, known bool, err error) {
 	root, _, err := wire.DocumentsRoot(o.Dir)
 	if err != nil {
@@ -128,7 +129,7 @@ func settings(o *app.Opener) (settings config.Health, known bool, err error) {
 	return all.Health, found, nil
 }
 
-// wantsRepository refuses a folder in which no pass could ever be made.
+// wantsRepository refuses a folder outside of git, in which no pass is possible.
 func wantsRepository(o *app.Opener) error {
 	_, gitDir, err := wire.DocumentsRoot(o.Dir)
 	if err == nil && gitDir == "" {
@@ -137,6 +138,6 @@ func wantsRepository(o *app.Opener) error {
 	return wire.Explained(err)
 }
 
-func withoutChecks() error { return &problem.Error{Err: heal.ErrNoChecks, Hint: sayWhatToLookAt} }
+var errWithoutChecks = &problem.Error{Err: heal.ErrNoChecks, Hint: sayWhatToCheck}
 
-const sayWhatToLookAt = "say what to look at: health.checks in " + config.Name + " (docs/healing.md)"
+const sayWhatToCheck = "say what to check: health.checks in " + config.Name + " (docs/healing.md)"

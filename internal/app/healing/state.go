@@ -1,5 +1,5 @@
-// Package healing is what can be asked of the self-healing loop: a pass, where it stands, what it did, and the words that a person or
-// another repair layer puts into its state.json. It prints nothing.
+// Package healing owns what a person can ask of the self-healing loop: to make a pass, to show its state and history, and to record
+// facts in its state.json, which other repair layers do too. It prints nothing.
 package healing
 
 import (
@@ -22,7 +22,7 @@ import (
 // Restoration is what became of a broken state.json.
 type Restoration = store.Restoration
 
-// changed opens the document to be changed.
+// changed opens the document to change it.
 func changed(ctx context.Context, o *app.Opener, change func(*store.Document[health.State]) error) (err error) {
 	s, err := o.OpenStore(ctx)
 	if err != nil {
@@ -31,7 +31,7 @@ func changed(ctx context.Context, o *app.Opener, change func(*store.Document[hea
 	return errors.Join(explained(change(s.Health())), s.Close())
 }
 
-// explained names the command that mends a broken state.json.
+// explained adds the command that repairs a broken state.json.
 func explained(err error) error {
 	if errors.Is(err, store.ErrBroken) {
 		return &problem.Error{Err: err, Hint: `bring it back from state.json.bak: signalbox health restore`}
@@ -49,7 +49,7 @@ func State(ctx context.Context, o *app.Opener) (h health.State, err error) {
 	return h, errors.Join(explained(begun(err)), s.Close())
 }
 
-// begun says of a document that is not there how to begin one.
+// begun adds to the error of a missing document how to create one.
 func begun(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &problem.Error{Err: errors.New("there is no state.json"), Hint: "begin one: signalbox health init", Code: problem.NotFound}
@@ -57,7 +57,7 @@ func begun(err error) error {
 	return err
 }
 
-// loadOrLost reads the document as it is. One that is gone while its backup is sound is broken: there is something to restore.
+// loadOrLost reads the document as it is. A missing document with a sound backup counts as broken: there is something to restore.
 func loadOrLost(ctx context.Context, doc *store.Document[health.State]) (health.State, error) {
 	h, err := doc.Load(ctx)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +67,8 @@ func loadOrLost(ctx context.Context, doc *store.Document[health.State]) (health.
 	return h, cmp.Or(lost.Broken, looked, err)
 }
 
-// Begin writes a state.json with all totals at zero. One that is there is refused or, with force, kept under the name that is returned.
+// Begin writes a state.json with all totals at zero. It refuses to replace one or, with force, keeps the old one under the name that
+// it returns.
 func Begin(ctx context.Context, o *app.Opener, force bool) (kept string, err error) {
 	err = changed(ctx, o, func(doc *store.Document[health.State]) error {
 		if _, err := loadOrLost(ctx, doc); err == nil && !force {
@@ -82,7 +83,7 @@ func Begin(ctx context.Context, o *app.Opener, force bool) (kept string, err err
 	return kept, err
 }
 
-// Restore puts the backup in the place of a document that cannot be read.
+// Restore replaces an unreadable document by its backup.
 func Restore(ctx context.Context, o *app.Opener) (r Restoration, err error) {
 	err = changed(ctx, o, func(doc *store.Document[health.State]) error {
 		r, err = doc.Restore(ctx)
@@ -91,18 +92,18 @@ func Restore(ctx context.Context, o *app.Opener) (r Restoration, err error) {
 	return r, err
 }
 
-// Recorded is what a fact came to.
+// Recorded is the outcome of recording a fact.
 type Recorded struct {
 	State health.State
 	// Was is the health before it.
 	Was      string
 	Restored Restoration
-	// Request is open about a state that the fact made critical; empty where it did not.
+	// Request was opened because the fact made the state critical; nil if it didn't.
 	Request *forge.Request
 }
 
-// Record takes a fact into the document, which is restored first where it cannot be read. A state that is critical by it has a
-// request opened, once.
+// Record adds a fact to the document, which it restores first if it can't be read. If the fact makes the state critical, Record opens
+// a request about it, once.
 func Record(ctx context.Context, o *app.Opener, fact health.Fact) (r Recorded, err error) {
 	if err := fact.Validate(); err != nil {
 		return r, &problem.Error{Err: err, Hint: `see "signalbox health record --help"`, Code: problem.Usage}
@@ -125,8 +126,8 @@ func Record(ctx context.Context, o *app.Opener, fact health.Fact) (r Recorded, e
 	return r, err
 }
 
-// Escalate opens the request about a critical state. It comes after the state was saved and finds what it opened by the state's key,
-// so that it may be cut off and repeated at any instant.
+// Escalate opens the request about a critical state. It runs after the state was saved, and finds the request that it opened by the
+// state's key, so it may be interrupted and repeated at any time.
 func Escalate(ctx context.Context, o *app.Opener) (h health.State, opened *forge.Request, err error) {
 	p, err := app.Open(ctx, o)
 	if err != nil {
@@ -154,6 +155,7 @@ func Escalate(ctx context.Context, o *app.Opener) (h health.State, opened *forge
 	return h, &request, explained(err)
 }
 
+// notEscalated is the error that the fact is recorded and the request isn't open.
 func notEscalated(err error) error {
 	return &problem.Error{Err: fmt.Errorf("the fact is recorded and the state critical, but no request is open about it: %w", err),
 		Hint: `once that's fixed: signalbox health escalate`}

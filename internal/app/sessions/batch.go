@@ -10,59 +10,60 @@ import (
 	"signalbox/internal/session"
 )
 
-// Batch works on several requests, each with a session of its own as soon as what it depends on is complete.
+// Batch works on several requests, each in a session of its own that starts when what the request depends on is complete.
 type Batch struct {
 	*Sessions
 	*Plan
-	// How each session is started: headless.
+	// How is how each session starts, headless.
 	How Start
 	// Places is how many sessions work at once.
 	Places int
-	// GoOn: an error stops only what depends on it.
+	// GoOn: an error stops only the requests that depend on it.
 	GoOn bool
-	// Tell is called with what happens, from several goroutines.
+	// Tell is called with each event, from several goroutines.
 	Tell func(News)
 
 	begun   map[int]bool
 	results map[int]Result
 	ended   chan Result
-	// failed is the first that is an error; 0 while there is none.
+	// failed is the first request with an error, 0 if there is none.
 	failed, working int
 }
 
-// Result is what became of one request.
+// Result is the outcome for one request.
 type Result struct {
 	Issue int `json:"issue"`
-	// Status is complete, error, running (nobody waits for it any more), or unknown: not started.
+	// Status is complete, error, running (the batch stopped waiting for it), or unknown: not started.
 	Status  registry.IssueStatusWord `json:"status"`
 	Message string                   `json:"message"`
 	// Worked: a session worked on it in this batch.
 	Worked bool `json:"-"`
 }
 
-// News is one thing that happened to a request of a batch.
+// News is one event of a request in a batch.
 type News struct {
 	Issue int
 	Kind  NewsKind
-	// Session is whose news it is; nil with Ended.
+	// Session is the request's session, nil with Ended.
 	Session *session.Info
 	// Result is set with Ended.
 	Result Result
 }
 
+// NewsKind is what happened.
 type NewsKind string
 
 const (
 	Started NewsKind = "started"
-	// Joined: a session was at work already, and is waited for.
+	// Joined: a session was already at work, and the batch waits for it.
 	Joined NewsKind = "joined"
-	// Asks: its agent waits for an answer.
+	// Asks: the session's agent waits for an answer.
 	Asks  NewsKind = "asks"
 	Ended NewsKind = "ended"
 )
 
-// Run starts what may start whenever something has ended, until nothing works any more, and returns what became of each request in
-// the plan's order. Sessions go on when ctx ends.
+// Run starts what can start whenever a session has ended, until none is at work, and returns the outcome of each request in the plan's
+// order. When ctx ends, the sessions continue.
 func (b *Batch) Run(ctx context.Context) ([]Result, error) {
 	b.begun, b.results, b.ended = map[int]bool{}, map[int]Result{}, make(chan Result)
 	for {
@@ -72,14 +73,23 @@ func (b *Batch) Run(ctx context.Context) ([]Result, error) {
 			}
 		}
 		if b.working == 0 {
-			return b.all(), nil
+			break
 		}
 		b.take(<-b.ended)
 		b.working--
 	}
+	list := []Result{}
+	for _, n := range b.Order {
+		r, known := b.results[n]
+		if !known {
+			r = Result{Issue: n, Status: registry.IssueUnknown, Message: "not started"}
+		}
+		list = append(list, r)
+	}
+	return list, nil
 }
 
-// startMore passes over the requests once: what one needs comes before it.
+// startMore goes through the requests once, in order: what a request needs comes before it.
 func (b *Batch) startMore(ctx context.Context) error {
 	for _, n := range b.Order {
 		if b.begun[n] {
@@ -112,7 +122,7 @@ func (b *Batch) startMore(ctx context.Context) error {
 	return nil
 }
 
-// hindrance is why n is not to be started at all; or it has to wait for what it needs.
+// hindrance is why n must not start at all, or whether it has to wait for what it needs.
 func (b *Batch) hindrance(n int) (wait bool, why string) {
 	for _, need := range b.needs[n] {
 		switch r, ended := b.results[need]; {
@@ -128,7 +138,7 @@ func (b *Batch) hindrance(n int) (wait bool, why string) {
 	return wait, ""
 }
 
-// work is one session, from its start to what it comes to.
+// work runs one session, from its start to its outcome.
 func (b *Batch) work(ctx context.Context, n int) Result {
 	x, info, kind, err := b.session(ctx, n)
 	if err == nil {
@@ -144,7 +154,7 @@ func (b *Batch) work(ctx context.Context, n int) Result {
 	return Result{Issue: n, Status: app.SessionState(&info), Message: info.Outcome.Message, Worked: true}
 }
 
-// session is the one that is at work already, or a new one.
+// session is the request's session that is already at work, or a new one.
 func (b *Batch) session(ctx context.Context, n int) (x *session.Session, info session.Info, kind NewsKind, err error) {
 	name := session.Name("", n)
 	x, info, err = app.OpenSession(ctx, b.Hosts, name)
@@ -153,7 +163,7 @@ func (b *Batch) session(ctx context.Context, n int) (x *session.Session, info se
 		return nil, info, "", err
 	case err == nil && info.Outcome == nil:
 		return x, info, Joined, nil
-	case err == nil: // its agent may not have ended after its last word
+	case err == nil: // its agent may still run after its final status
 		err = x.Stop(ctx)
 	default:
 		err = nil
@@ -167,24 +177,13 @@ func (b *Batch) session(ctx context.Context, n int) (x *session.Session, info se
 	return x, info, Started, err
 }
 
+// take records an outcome.
 func (b *Batch) take(r Result) {
 	b.results[r.Issue] = r
 	if r.Status == registry.IssueError && b.failed == 0 {
 		b.failed = r.Issue
 	}
 	b.Tell(News{Issue: r.Issue, Kind: Ended, Result: r})
-}
-
-func (b *Batch) all() []Result {
-	list := []Result{}
-	for _, n := range b.Order {
-		r, known := b.results[n]
-		if !known {
-			r = Result{Issue: n, Status: registry.IssueUnknown, Message: "not started"}
-		}
-		list = append(list, r)
-	}
-	return list
 }
 
 // NewQuestions calls tell for each question of a session once, when it is asked.

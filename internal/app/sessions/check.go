@@ -15,9 +15,9 @@ import (
 	"signalbox/internal/wire"
 )
 
-// What cannot be started is refused before an environment is made for it.
+// A session that can't start is refused before an environment is made for it.
 
-// check refuses what was said wrongly.
+// check refuses wrong options.
 func (h *Start) check() error {
 	if err := session.CheckTmuxSocket(h.TmuxSocket); err != nil {
 		return &problem.Error{Err: fmt.Errorf("--tmux-socket: %w", err), Code: problem.Usage, Hint: "it is the server's name, as in tmux -L NAME"}
@@ -25,8 +25,8 @@ func (h *Start) check() error {
 	return nil
 }
 
-// agentThere refuses an agent whose program cannot be run, or would not reach its model. An image has
-// programs of its own.
+// agentThere refuses an agent whose program can't run here, or can't reach its model. A container's programs are in its image, so they
+// are not checked.
 func (s *Sessions) agentThere(name string, c config.Agent) error {
 	v, known := wire.VendorOf(c.Driver)
 	program := c.Program
@@ -35,7 +35,7 @@ func (s *Sessions) agentThere(name string, c config.Agent) error {
 		program = v.Driver
 	case c.Driver == config.DriverCommand && strings.Contains(c.Command[0], "/"):
 		program = c.Command[0]
-	case !known: // replay is our own program, and a set-up may bring others
+	case !known: // replay is our own program, and a setup may install others
 		return nil
 	}
 	if known {
@@ -47,7 +47,7 @@ func (s *Sessions) agentThere(name string, c config.Agent) error {
 		return nil
 	}
 	if strings.Contains(program, "/") {
-		program = s.Abs(program)
+		program = wire.Within(s.Root, program)
 	}
 	path, err := agent.Program{Agent: name, Args: []string{program}, Env: c.Env}.Find()
 	if err == nil {
@@ -63,14 +63,14 @@ func (s *Sessions) agentThere(name string, c config.Agent) error {
 	return &problem.Error{Err: fmt.Errorf("start agent %q: %w", name, err), Code: problem.Usage, Hint: hint}
 }
 
-// interpreted refuses a script whose first line names a program that is not there.
+// interpreted refuses a script whose first line names a missing program.
 func interpreted(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil // what can be run and not read is no script
+		return nil // an executable that we can't read is no script
 	}
 	defer func() { _ = f.Close() }()
-	const longest = 256 // the kernel reads no more of it
+	const longest = 256 // the kernel reads no more
 	line, _ := bufio.NewReader(io.LimitReader(f, longest)).ReadString('\n')
 	named, script := strings.CutPrefix(line, "#!")
 	words := strings.Fields(named)

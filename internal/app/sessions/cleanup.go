@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"signalbox/internal/app"
-	"signalbox/internal/engine"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
 	"signalbox/internal/problem"
@@ -25,10 +24,10 @@ type Over struct {
 	Info session.Info
 }
 
-// Proof says that a session's issue is done with.
+// Proof says whether a session is no longer needed.
 type Proof func(*Sessions, context.Context, int) (bool, error)
 
-// Over finds the sessions to put away: those named, or all; and of these those of which there is proof, where one is asked for.
+// Over finds the ended sessions to remove: those named, or all. If proof is set, it must hold for them.
 func (s *Sessions) Over(ctx context.Context, refs []string, proof Proof) (chosen []Over, err error) {
 	if len(refs) == 0 {
 		list, err := s.Hosts.List(ctx)
@@ -62,7 +61,8 @@ func (s *Sessions) Over(ctx context.Context, refs []string, proof Proof) (chosen
 	return chosen, nil
 }
 
-// Merged: the run says so. What somebody merged without it cannot be proven and is named by them.
+// Merged is the proof that the issue's run merged its change. A change that someone merged by hand can't be proven; its session must be
+// named.
 func (s *Sessions) Merged(ctx context.Context, issue int) (bool, error) {
 	found, err := s.Find(ctx, strconv.Itoa(issue))
 	if problem.CodeOf(err) == problem.NotFound {
@@ -71,7 +71,7 @@ func (s *Sessions) Merged(ctx context.Context, issue int) (bool, error) {
 	return err == nil && found.Run.State == workflow.Done && found.Run.Details.MergeCommit != "", err
 }
 
-// Orphaned: the issue has no environment any more, and no run that would make it again.
+// Orphaned is the proof that the issue has no environment any more, and no run that would make one.
 func (s *Sessions) Orphaned(ctx context.Context, issue int) (bool, error) {
 	live, err := app.LiveIssues(ctx, s.Store)
 	if err != nil || live[issue] {
@@ -83,19 +83,18 @@ func (s *Sessions) Orphaned(ctx context.Context, issue int) (bool, error) {
 
 // Removed is what was removed of a session, and what was kept.
 type Removed struct {
-	// StatusKept: somebody may wait for the status, which stays for some days.
+	// StatusKept: someone may wait for the status, which stays for some days.
 	StatusKept bool
-	// Canceled: its run had not ended, and was given up. KeptRef is where git finds what lay in the environment, Saved what was saved
+	// Canceled: its run had not ended and was canceled. KeptRef is where git finds the work of the environment, Saved is what was saved
 	// earlier.
 	Canceled bool
 	KeptRef  string
 	Saved    []string
-	// Branch was removed, since Within has all of it; both are empty where it was not.
+	// Branch was removed because Within contains it; both are empty if it wasn't.
 	Branch, Within string
 }
 
-// MayRemove finds the run of an ended session; ok is false where it has none. A change that waits for a person's decision is not
-// taken away from them.
+// MayRemove finds the run of an ended session; ok is false if it has none. It refuses a run whose change waits for a person's decision.
 func (s *Sessions) MayRemove(ctx context.Context, x Over) (run store.RunSummary, ok bool, err error) {
 	found, err := s.Find(ctx, strconv.Itoa(x.Info.Issue))
 	if problem.CodeOf(err) == problem.NotFound {
@@ -107,8 +106,8 @@ func (s *Sessions) MayRemove(ctx context.Context, x Over) (run store.RunSummary,
 	return found, true, err
 }
 
-// Remove removes a session: it gives up its run if that is not over, which removes the environment, and removes the run's branch
-// if nothing would be lost with it. Its record goes last: cut off before, all is done again. With status, the issue's status goes too.
+// Remove removes a session. It cancels the session's run, which removes the environment, and removes the run's branch if that loses
+// nothing. The session's record goes last, so an interrupted Remove can be repeated. With status, it removes the issue's status too.
 func (s *Sessions) Remove(ctx context.Context, x Over, status bool) (put Removed, err error) {
 	found, ok, err := s.MayRemove(ctx, x)
 	if err == nil && ok {
@@ -117,7 +116,7 @@ func (s *Sessions) Remove(ctx context.Context, x Over, status bool) (put Removed
 	if err != nil {
 		return put, err
 	}
-	removed, err := s.Store.IssueStatus(x.Info.Issue).RemoveIf(ctx, func(word *registry.IssueStatus) bool { return status || !word.Retained(s.now()) })
+	removed, err := s.Store.IssueStatus(x.Info.Issue).RemoveIf(ctx, func(word *registry.IssueStatus) bool { return status || !word.Retained(s.Now()) })
 	if err == nil {
 		err = x.Remove(ctx)
 	}
@@ -125,6 +124,7 @@ func (s *Sessions) Remove(ctx context.Context, x Over, status bool) (put Removed
 	return put, wire.Explained(err)
 }
 
+// giveUp cancels the run if it isn't over, and says where its work is.
 func (s *Sessions) giveUp(ctx context.Context, found store.RunSummary, put *Removed) (err error) {
 	run := found.Run
 	if put.Canceled = !run.State.Final(); put.Canceled {
@@ -136,7 +136,7 @@ func (s *Sessions) giveUp(ctx context.Context, found store.RunSummary, put *Remo
 		}
 	}
 	put.KeptRef, put.Saved = run.Details.KeptRef, slices.Clone(run.Details.Aside)
-	if put.KeptRef == "" && len(put.Saved) == 0 { // somebody may have removed its environment
+	if put.KeptRef == "" && len(put.Saved) == 0 { // someone may have removed the environment
 		kept, err := s.Places().KeptOf(ctx, &run)
 		if err != nil {
 			return wire.Explained(err)
@@ -149,7 +149,7 @@ func (s *Sessions) giveUp(ctx context.Context, found store.RunSummary, put *Remo
 	return err
 }
 
-// cancel gives a run up as "stop --cancel" does, without a word of it: what its session came to stands.
+// cancel cancels a run as "stop --cancel" does, but silently, since the outcome of the session still counts.
 func (s *Sessions) cancel(ctx context.Context, found store.RunSummary) (workflow.Run, error) {
 	s.WithoutAgents = true
 	r, err := s.Runner(ctx, nil)
@@ -163,10 +163,10 @@ func (s *Sessions) cancel(ctx context.Context, found store.RunSummary) (workflow
 		return found.Run, wire.Explained(err)
 	}
 	request := forge.Request{ID: found.Ref.RequestID, Number: found.Run.Details.Number}
-	return s.Run(ctx, r, request, func(context.Context, *engine.Engine) (workflow.RunRef, error) { return found.Ref, nil })
+	return s.Run(ctx, r, request, func(context.Context) (workflow.RunRef, error) { return found.Ref, nil })
 }
 
-// removeBranch removes a run's branch if the base branch or the kept ref has all of it, and says which.
+// removeBranch removes a run's branch if the base branch or the kept ref contains it, and says which.
 func (s *Sessions) removeBranch(ctx context.Context, run *workflow.Run) (branch, within string, err error) {
 	ref := "refs/heads/" + run.Details.Branch
 	at, err := s.Repo.Resolve(ctx, ref)

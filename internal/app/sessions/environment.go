@@ -17,7 +17,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// free refuses what somebody works on, and what is done.
+// free refuses a request that is done, or on which a process works.
 func (s *Sessions) free(ctx context.Context, request forge.Request) error {
 	if request.Closed {
 		return &problem.Error{Err: fmt.Errorf("request %d is closed: its change is merged", request.Number), Hint: "see it: signalbox status " + request.ID}
@@ -29,7 +29,7 @@ func (s *Sessions) free(ctx context.Context, request forge.Request) error {
 	return err
 }
 
-// prepare is the request's run, with an environment.
+// prepare is the request's run with an environment, which it makes if there is none.
 func (s *Sessions) prepare(ctx context.Context, request forge.Request) (workflow.Run, error) {
 	latest, err := s.Store.LatestRun(ctx, request.ID)
 	if err == nil && latest.Err == nil {
@@ -38,7 +38,7 @@ func (s *Sessions) prepare(ctx context.Context, request forge.Request) (workflow
 			return run, err
 		}
 		if run.Details.EnvID != "" && slices.Contains([]workflow.State{workflow.NeedsInput, workflow.Failed, workflow.Queued}, run.State) {
-			return run, nil // one that was cut off is stopped in order first
+			return run, nil // a run that was cut off has to be stopped first
 		}
 		if err := s.wakeUp(ctx, latest); err != nil {
 			return run, wire.Explained(err)
@@ -46,7 +46,7 @@ func (s *Sessions) prepare(ctx context.Context, request forge.Request) (workflow
 	}
 	e := s.Engine(perform.Config{Places: s.Places()}, nil)
 	run, err := e.Prepare(ctx, request.ID, fmt.Sprintf("session start %d", request.Number), func(ctx context.Context) (workflow.RunRef, error) {
-		return s.LatestIf(request, s.InMainTree, func(ctx context.Context) (workflow.Start, error) { return s.Start(ctx, request) })(ctx, e)
+		return s.LatestIf(ctx, e, request, s.InMainTree, func(ctx context.Context) (workflow.Start, error) { return s.Start(ctx, request) })
 	})
 	var held *store.HeldError
 	switch {
@@ -64,7 +64,7 @@ func (s *Sessions) prepare(ctx context.Context, request forge.Request) (workflow
 	return run, nil
 }
 
-// maySpend refuses a session for which the budgets leave nothing. Its host asks again, under the lock.
+// maySpend refuses a session if a budget is spent. The session's host checks again, under the lock.
 func (s *Sessions) maySpend(ctx context.Context, run *workflow.Run, request forge.Request, grant bool) error {
 	err := s.Places().MaySpend(ctx, run, grant)
 	switch {
@@ -76,7 +76,7 @@ func (s *Sessions) maySpend(ctx context.Context, run *workflow.Run, request forg
 	return wire.Explained(err)
 }
 
-// wakeUp lets a run go on that stopped before it had an environment.
+// wakeUp resumes a run that stopped before it had an environment.
 func (s *Sessions) wakeUp(ctx context.Context, latest store.RunSummary) error {
 	return s.Store.Signal(ctx, latest.Ref, func(given *workflow.Signals) error {
 		switch latest.Run.State {

@@ -12,17 +12,17 @@ import (
 	"signalbox/internal/wire"
 )
 
-// Plan is what is to be done, and what has to be done before each.
+// Plan is a batch of requests and their order.
 type Plan struct {
 	Requests map[int]forge.Request
-	// needs are those of the batch that each depends on.
+	// needs are the requests of the batch on which each one depends.
 	needs map[int][]int
-	// Order is one in which everything comes after what it needs.
+	// Order has every request after those that it needs.
 	Order []int
 }
 
-// Plan finds the requests and their order. Unknown ones, circles, and what depends on something
-// that is neither in the batch nor done are refused by name.
+// Plan finds the requests and their order. It refuses unknown requests, circles, and requests that depend on one which is neither in
+// the batch nor complete, and names them.
 func (s *Sessions) Plan(ctx context.Context, refs []string) (*Plan, error) {
 	plan := &Plan{Requests: map[int]forge.Request{}, needs: map[int][]int{}}
 	var unknown []string
@@ -50,6 +50,7 @@ func (s *Sessions) Plan(ctx context.Context, refs []string) (*Plan, error) {
 	return plan, plan.sort()
 }
 
+// needed are the requests of the batch on which one depends.
 func (s *Sessions) needed(ctx context.Context, plan *Plan, request forge.Request) (needs []int, err error) {
 	for _, ref := range request.DependsOn {
 		needed, err := s.Forge.Request(ctx, ref)
@@ -74,10 +75,17 @@ func (s *Sessions) needed(ctx context.Context, plan *Plan, request forge.Request
 	return slices.Compact(needs), nil
 }
 
-// sort orders by waves, and by number within each.
+// sort orders the requests by waves, and by number within each.
 func (p *Plan) sort() error {
 	for len(p.Order) < len(p.Requests) {
-		wave := p.ready()
+		var wave []int
+		for n, needs := range p.needs {
+			missing := slices.ContainsFunc(needs, func(need int) bool { return !slices.Contains(p.Order, need) })
+			if !missing && !slices.Contains(p.Order, n) {
+				wave = append(wave, n)
+			}
+		}
+		slices.Sort(wave)
 		if len(wave) == 0 {
 			circle := p.circle()
 			if len(circle) == 2 {
@@ -90,19 +98,7 @@ func (p *Plan) sort() error {
 	return nil
 }
 
-// ready are those not in the order whose needs all are.
-func (p *Plan) ready() (wave []int) {
-	for n, needs := range p.needs {
-		missing := slices.ContainsFunc(needs, func(need int) bool { return !slices.Contains(p.Order, need) })
-		if !missing && !slices.Contains(p.Order, n) {
-			wave = append(wave, n)
-		}
-	}
-	slices.Sort(wave)
-	return wave
-}
-
-// circle is one, from a request that cannot be ordered along what it needs until one comes twice.
+// circle is a circle of dependencies: it follows the needs of a request that can't be ordered until one comes twice.
 func (p *Plan) circle() (walked []int) {
 	var left []int
 	for n := range p.Requests {
@@ -118,7 +114,7 @@ func (p *Plan) circle() (walked []int) {
 	return append(walked[slices.Index(walked, at):], at)
 }
 
-// Waves are what can be done at once, wave by wave.
+// Waves are the requests that can be done at the same time, wave by wave.
 func (p *Plan) Waves() [][]int {
 	level, waves := map[int]int{}, [][]int{}
 	for _, n := range p.Order {
@@ -133,7 +129,7 @@ func (p *Plan) Waves() [][]int {
 	return waves
 }
 
-// Numbers are requests in a line: "#41 #42".
+// Numbers lists requests: "#41 #42".
 func Numbers(list []int) string {
 	words := make([]string, len(list))
 	for i, n := range list {

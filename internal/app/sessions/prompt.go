@@ -17,13 +17,13 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// sessionPrompt is what an agent in a session is told of its request.
+// sessionPrompt tells an agent in a session about its request.
 const sessionPrompt = `You change the project in the working directory. Work only there. Do not push or open anything: what you leave in the files is
 the work.
 
 {{template "request" .}}`
 
-// config is the session of a run, which may not be known yet.
+// config is the configuration of a run's session; run is empty before the run is known.
 func (s *Sessions) config(request forge.Request, how Start, run workflow.RunRef) (session.Config, error) {
 	at := app.SessionPlace{Root: s.Root, Name: session.Name("", request.Number), Run: run, Agent: how.Agent, Program: how.Program, Unsandboxed: s.Overrides.Unsandboxed,
 		Trusted: s.Trust.Standing == wire.TrustGiven, Headless: how.Mode == session.Headless, Grant: how.Grant}
@@ -61,9 +61,8 @@ func (s *Sessions) config(request forge.Request, how Start, run workflow.RunRef)
 	return c, nil
 }
 
-// markerCode is what an agent at its own interface has to print behind a marker: such an interface shows
-// the repository's files like its words. Headless, its driver tells them apart. Of a program that nobody
-// here understands, what it prints is all there is.
+// markerCode is what an agent at its own interface must print after a marker, because that interface shows the repository's files like
+// the agent's words. It is empty if the agent is headless, since its driver tells them apart, and for a program without a driver.
 func (s *Sessions) markerCode(at *app.SessionPlace) (string, error) {
 	_, c, err := s.SessionAgent(at.Agent, at.Program)
 	if _, understood := wire.VendorOf(c.Driver); err != nil || !understood || at.Headless {
@@ -72,5 +71,5 @@ func (s *Sessions) markerCode(at *app.SessionPlace) (string, error) {
 	return rand.Text()[:markerCodeLength], nil
 }
 
-// markerCodeLength is 60 bits: a file would have to know them beforehand.
+// markerCodeLength is 60 bits, which no file can guess.
 const markerCodeLength = 12

@@ -1,6 +1,6 @@
-// Package sessions starts agents that a person works with: one in a request's environment, or one for each of several requests
-// in the order in which these depend on each other. It also puts away what has ended. It prints nothing; whoever follows a session,
-// types to it or ends it has package session for that.
+// Package sessions starts agents that a person works with: one in a request's environment, or one for each of several requests, in the
+// order of their dependencies. It also removes sessions that have ended. It prints nothing. Package session is for following a session,
+// typing to it and ending it.
 package sessions
 
 import (
@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"sync"
-	"time"
 
 	"signalbox/internal/app"
 	"signalbox/internal/forge"
@@ -27,14 +26,14 @@ type Sessions struct {
 	Hosts *session.Sessions
 	// OnUnmerged, if set, is told before a session begins with work of other requests that is not merged yet.
 	OnUnmerged func(number int, needed []int)
-	now        func() time.Time
-	// laying is held while such work is put together: what two sessions need may be the same.
-	laying sync.Mutex
+	// basing is held while such work is merged, since two sessions may need the same.
+	basing sync.Mutex
 }
 
+// Of returns the project's sessions.
 func Of(p *app.App) (*Sessions, error) {
 	hosts, err := app.SessionsOf(p.Store)
-	return &Sessions{App: p, Hosts: hosts, now: time.Now}, err
+	return &Sessions{App: p, Hosts: hosts}, err
 }
 
 // Ready returns the project's sessions if one can be started here.
@@ -52,17 +51,17 @@ func Ready(ctx context.Context, p *app.App) (*Sessions, error) {
 	return Of(p)
 }
 
-// Start is how a person wants a session.
+// Start says how to start a session.
 type Start struct {
-	// Agent is one of the configuration, Program one by its path instead; without both it is the one that implements requests.
+	// Agent names an agent of the configuration, Program is a path instead. Without both, the agent that implements requests starts.
 	Agent, Program string
-	// Prompt stands in the place of the request's.
+	// Prompt replaces the request's prompt.
 	Prompt     string
 	Mode       session.Mode
 	TmuxSocket string
-	// Size is the terminal's, of an agent that has one; zero where it is not known.
+	// Size is the size of the agent's terminal, zero if unknown.
 	Size process.TerminalSize
-	// Grant: the request's budgets count anew.
+	// Grant: the request's budgets start again.
 	Grant bool
 }
 
@@ -76,7 +75,7 @@ func (e *StoppedError) Error() string {
 	return fmt.Sprintf("run %s stopped: %s", e.Run.Ref(), e.Run.Error.Message)
 }
 
-// Begin starts the request's session in the environment of its run, which is made as far as that.
+// Begin starts the request's session in the environment of its run, and makes both if they don't exist.
 func (s *Sessions) Begin(ctx context.Context, request forge.Request, how Start) (session.Info, error) {
 	name, agent, err := s.SessionAgent(how.Agent, how.Program)
 	if err == nil {
@@ -85,7 +84,7 @@ func (s *Sessions) Begin(ctx context.Context, request forge.Request, how Start) 
 	if err == nil {
 		err = s.free(ctx, request)
 	}
-	if err == nil { // a prompt that the agent cannot be given is refused before anything is made
+	if err == nil { // refuses a prompt that is too long before anything is made
 		_, err = s.config(request, how, workflow.RunRef{})
 	}
 	if err == nil {
@@ -103,7 +102,7 @@ func (s *Sessions) Begin(ctx context.Context, request forge.Request, how Start) 
 		err = s.maySpend(ctx, &run, request, how.Grant)
 	}
 	if err == nil {
-		err = s.layNeeded(ctx, request, &run)
+		err = s.baseOnNeeded(ctx, request, &run)
 	}
 	if err != nil {
 		return session.Info{}, err
@@ -117,21 +116,21 @@ func (s *Sessions) Begin(ctx context.Context, request forge.Request, how Start) 
 	if err == nil {
 		return info, nil
 	}
-	if held := s.free(ctx, request); held != nil { // somebody was faster
+	if held := s.free(ctx, request); held != nil { // someone was faster
 		return session.Info{}, held
 	}
 	return session.Info{}, wire.Explained(errors.Join(err, s.notStarted(ctx, &c, before, err)))
 }
 
-// notStarted puts the issue's status right, which its run has left at running: it is what it was, if it
-// was anything.
+// notStarted corrects the issue's status, which its run has left at running: it becomes what it was before or, if it wasn't anything,
+// an error.
 func (s *Sessions) notStarted(ctx context.Context, c *session.Config, before registry.IssueStatus, why error) error {
 	return s.Store.IssueStatus(c.Issue).Update(ctx, func(status *registry.IssueStatus) error {
 		if before.Status != "" && before.Status != registry.IssueRunning {
 			*status = before
 			return nil
 		}
-		status.Set(registry.IssueError, session.Name(c.Prefix, c.Issue), redact.Line(why.Error(), 400), s.now())
+		status.Set(registry.IssueError, session.Name(c.Prefix, c.Issue), redact.Line(why.Error(), 400), s.Now())
 		return nil
 	})
 }

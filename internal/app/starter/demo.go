@@ -14,7 +14,7 @@ import (
 //go:embed demo
 var demoFiles embed.FS
 
-// WriteDemo writes the files of the demonstration's repository into a folder that is empty or does not exist.
+// WriteDemo writes the demonstration's repository into a folder that is empty or doesn't exist.
 func WriteDemo(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return &problem.Error{Err: fmt.Errorf("%s is not empty", dir), Hint: "name a folder that is empty or does not exist", Code: problem.Usage}

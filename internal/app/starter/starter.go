@@ -16,7 +16,7 @@ import (
 	"signalbox/internal/wire"
 )
 
-// Configuration is the commented configuration, as it is before anything was found out about a project.
+// Configuration is the commented configuration, before it is adapted to a project.
 //
 //go:embed starter.yaml
 var Configuration string
@@ -24,13 +24,13 @@ var Configuration string
 //go:embed example-request.md
 var exampleRequest string
 
-// agentLines is what stands in the configuration where an agent is named.
+// agentLines are the lines of the configuration that the found agent replaces.
 const agentLines = "  # claude:\n  #   driver: claude\n  #   model: claude-sonnet-4-5\n"
 
-// Prepared is what Prepare did.
+// Prepared is the outcome of Prepare.
 type Prepared struct {
 	Files []File
-	// Agent is named in the configuration; nil where none was found, or the configuration was there already.
+	// Agent is the one that Prepare named in the configuration; nil if it found none, or the configuration existed already.
 	Agent *wire.Installed
 	// Configured: the project's configuration names an agent or has mistakes, so it is worth a look.
 	Configured bool
@@ -39,13 +39,13 @@ type Prepared struct {
 // File is one file that Prepare wants in a project.
 type File struct {
 	Name string `json:"file"`
-	// Written is false where it was there already.
+	// Written is false if the file existed already.
 	Written bool `json:"written"`
 	content string
 }
 
-// Prepare writes the configuration, with the tests and the agent that were found, and the example request, unless they are there.
-// What is the user's own from now on is remembered as that before they commit it.
+// Prepare writes the configuration, with the tests and the agent that it finds, and the example request, unless they exist. It also
+// remembers that the configuration is the user's own, before they commit it.
 func Prepare(ctx context.Context, p *app.App, agents []wire.Installed) (done Prepared, err error) {
 	text := Configuration
 	if tests := guessTests(ctx, p); tests != "" {
@@ -69,7 +69,7 @@ func Prepare(ctx context.Context, p *app.App, agents []wire.Installed) (done Pre
 	return done, err
 }
 
-// best is the agent to begin with: one that can reach its model, or else one that is here; nil if none is.
+// best is the agent to begin with: one that can reach its model, or else any that is installed; nil if none is.
 func best(found []wire.Installed) (first *wire.Installed) {
 	for i := range found {
 		if found[i].Found && found[i].Login != "" {
@@ -82,7 +82,7 @@ func best(found []wire.Installed) (first *wire.Installed) {
 	return first
 }
 
-// writeNew writes a file of the project unless it is there.
+// writeNew writes a file of the project unless it exists.
 func writeNew(project, name, content string) (made bool, err error) {
 	root, err := os.OpenRoot(project)
 	if err != nil {

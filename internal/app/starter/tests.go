@@ -10,8 +10,7 @@ import (
 	"signalbox/internal/app"
 )
 
-// guessTests is the usual test command of the project's build files, or else the Makefile's; empty if
-// there is none.
+// guessTests is the usual test command for the project's build files, or else the Makefile's; empty if there is none.
 func guessTests(ctx context.Context, p *app.App) string {
 	for _, usual := range []struct{ file, command string }{
 		{"go.mod", "go test ./..."}, {"Cargo.toml", "cargo test"}, {"package.json", "npm test"}, {"pom.xml", "mvn -q test"},
@@ -22,18 +21,18 @@ func guessTests(ctx context.Context, p *app.App) string {
 			continue
 		}
 		if usual.command == pytest && !strings.Contains(string(text), "pytest") {
-			return unittests(p) // what the set-up installs has no other
+			return unittests(p) // the setup doesn't install pytest
 		}
 		return usual.command
 	}
 	return makefileTests(ctx, p)
 }
 
-// pytest by the name that Python has on every machine, and in the environments that a set-up makes.
+// pytest runs with the name that Python has on every machine and in every environment.
 const pytest = "python3 -m pytest"
 
-// unittests is the command that finds the project's tests with nothing installed; empty if there are none: a command that runs no test
-// passes whatever is wrong.
+// unittests is the command that runs the project's tests with nothing installed. It is empty if there are none, since a command that
+// runs no test always passes.
 func unittests(p *app.App) string {
 	has := func(pattern string) bool {
 		found, err := filepath.Glob(filepath.Join(p.Root, pattern))
@@ -54,7 +53,7 @@ func unittests(p *app.App) string {
 	return ""
 }
 
-// makefileTests is what the project's Makefile calls its tests.
+// makefileTests is the Makefile's command for its tests.
 func makefileTests(ctx context.Context, p *app.App) string {
 	found, err := p.DetectHere(ctx, "")
 	if err != nil {

@@ -17,17 +17,17 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// layNeeded lets a session begin with the work of what its request depends on, where that is complete
-// and not merged yet: without it a dependent would not see what it depends on.
-func (s *Sessions) layNeeded(ctx context.Context, request forge.Request, run *workflow.Run) error {
-	s.laying.Lock()
-	defer s.laying.Unlock()
+// baseOnNeeded makes a session begin with the work of the sessions on which its request depends, if that is complete and not merged
+// yet. Otherwise the session wouldn't see that work.
+func (s *Sessions) baseOnNeeded(ctx context.Context, request forge.Request, run *workflow.Run) error {
+	s.basing.Lock()
+	defer s.basing.Unlock()
 	places := s.Places()
 	var needed []place.Needed
 	for _, ref := range request.DependsOn {
 		other, err := s.Forge.Request(ctx, ref)
 		if err != nil || other.Closed {
-			continue // an unknown one is of no use here; a merged one is in the base
+			continue // it is unknown, or merged and so in the base already
 		}
 		commit, err := s.workOf(ctx, places, other)
 		if err != nil {
@@ -40,12 +40,12 @@ func (s *Sessions) layNeeded(ctx context.Context, request forge.Request, run *wo
 	if len(needed) == 0 {
 		return nil
 	}
-	laid, err := places.BeginSession(ctx, workflow.RefOf(run), needed)
+	changed, err := places.BeginSession(ctx, workflow.RefOf(run), needed)
 	if errors.Is(err, place.ErrWorkConflicts) {
 		return &problem.Error{Err: fmt.Errorf("start session of request %d: %w", request.Number, err),
 			Hint: fmt.Sprintf("merge what it depends on first; what is kept of it: git for-each-ref refs/signalbox/kept/%d", needed[len(needed)-1].Number)}
 	}
-	if laid && s.OnUnmerged != nil {
+	if changed && s.OnUnmerged != nil {
 		var names []int
 		for _, n := range needed {
 			names = append(names, n.Number)
@@ -56,13 +56,12 @@ func (s *Sessions) layNeeded(ctx context.Context, request forge.Request, run *wo
 	return wire.Explained(err)
 }
 
-// Unmerged are those of what a request depends on whose work is, or will be, a session's that nobody has
-// merged.
+// Unmerged are the requests on which one depends whose work is, or will be, in a session and isn't merged.
 func (s *Sessions) Unmerged(ctx context.Context, request forge.Request) (needed []int, err error) {
 	for _, ref := range request.DependsOn {
 		other, err := s.Forge.Request(ctx, ref)
 		if err != nil || other.Closed {
-			continue // as in layNeeded
+			continue // as in baseOnNeeded
 		}
 		done, err := s.Complete(ctx, other)
 		if err != nil {
@@ -70,7 +69,7 @@ func (s *Sessions) Unmerged(ctx context.Context, request forge.Request) (needed 
 		}
 		_, err = s.Store.LatestRun(ctx, other.ID)
 		switch {
-		case done && errors.Is(err, fs.ErrNotExist): // somebody else said that it is complete
+		case done && errors.Is(err, fs.ErrNotExist): // another tool said that it is complete
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, wire.Explained(err)
 		default:
@@ -81,8 +80,8 @@ func (s *Sessions) Unmerged(ctx context.Context, request forge.Request) (needed 
 	return slices.Compact(needed), nil
 }
 
-// workOf is a commit with what a complete request's session did; empty where there is none. An agent
-// that has said its last word is ended.
+// workOf is a commit with the work of a complete request's session, empty if there is none. It ends an agent that still runs after
+// its final status.
 func (s *Sessions) workOf(ctx context.Context, places *place.Places, request forge.Request) (string, error) {
 	done, err := s.Complete(ctx, request)
 	if err != nil || !done {
@@ -90,7 +89,7 @@ func (s *Sessions) workOf(ctx context.Context, places *place.Places, request for
 	}
 	latest, err := s.Store.LatestRun(ctx, request.ID)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil // somebody else said that it is complete
+		return "", nil // another tool said that it is complete
 	}
 	if err = errors.Join(err, latest.Err); err != nil {
 		return "", wire.Explained(err)
