@@ -82,7 +82,7 @@ func (p *Project) logins() (all []login.Login) {
 func (p *Project) settleLogins() {
 	lent, err := filepath.Glob(filepath.Join(p.Root, environmentsFolder, "*", clone.AgentsFolder))
 	if err == nil {
-		err = login.Settle(p.logins(), lent...)
+		err = login.Reclaim(p.logins(), lent...)
 	}
 	if err != nil {
 		p.Warn("a login that was renewed in an environment is not yet in its place: %v", err)

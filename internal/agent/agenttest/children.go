@@ -15,49 +15,50 @@ import (
 	"signalbox/internal/agent"
 )
 
-func (h Harness) leaves(t *testing.T) {
-	t.Parallel()
-	var daemon *os.File
-	result, log := h.run(t, Leaves, func(task *agent.Task) { daemon = listen(t, task.Dir) })
-	if result.Failure != nil || !strings.Contains(log, DaemonLine) {
-		t.Fatalf("Failure = %+v, log %q", result.Failure, log)
-	}
-	gone(t, daemon)
-}
-
-func (h Harness) cancels(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var log bytes.Buffer
-	task := h.task(t, &log)
-	var stopped time.Time
-	task.Log = writer(func(p []byte) (int, error) {
-		n, err := log.Write(p)
-		if stopped.IsZero() && strings.Contains(log.String(), DaemonLine) {
-			stopped = time.Now()
-			cancel()
+// children holds the agents to leaving nothing behind.
+func (h Harness) children(t *testing.T) {
+	t.Run("processes that a program leaves running end with it", func(t *testing.T) {
+		t.Parallel()
+		var daemon *os.File
+		result, log := h.run(t, Leaves, func(task *agent.Task) { daemon = listen(t, task.Dir) })
+		if result.Failure != nil || !strings.Contains(log, DaemonLine) {
+			t.Fatalf("Failure = %+v, log %q", result.Failure, log)
 		}
-		return n, err
+		gone(t, daemon)
 	})
-	daemon := listen(t, task.Dir)
-	_, err := h.Agent(t, Stays).Run(ctx, task, h.Exec)
-	if !errors.Is(err, context.Canceled) || stopped.IsZero() {
-		t.Fatalf("Run = %v, want %v; log %q", err, context.Canceled, log.String())
-	}
-	t.Logf("stopped after %s", time.Since(stopped).Round(time.Millisecond))
-	gone(t, daemon)
-}
-
-func (h Harness) canceledBefore(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var log bytes.Buffer
-	_, err := h.Agent(t, Answers).Run(ctx, h.task(t, &log), h.Exec)
-	if !errors.Is(err, context.Canceled) || log.Len() > 0 {
-		t.Errorf("Run = %v, want %v; log %q", err, context.Canceled, log.String())
-	}
+	t.Run("a canceled context ends the agent and all it started", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var log bytes.Buffer
+		task := h.task(t, &log)
+		var stopped time.Time
+		task.Log = writer(func(p []byte) (int, error) {
+			n, err := log.Write(p)
+			if stopped.IsZero() && strings.Contains(log.String(), DaemonLine) {
+				stopped = time.Now()
+				cancel()
+			}
+			return n, err
+		})
+		daemon := listen(t, task.Dir)
+		_, err := h.Agent(t, Stays).Run(ctx, task, h.Exec)
+		if !errors.Is(err, context.Canceled) || stopped.IsZero() {
+			t.Fatalf("Run = %v, want %v; log %q", err, context.Canceled, log.String())
+		}
+		t.Logf("stopped after %s", time.Since(stopped).Round(time.Millisecond))
+		gone(t, daemon)
+	})
+	t.Run("nothing runs if the context was canceled before", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var log bytes.Buffer
+		_, err := h.Agent(t, Answers).Run(ctx, h.task(t, &log), h.Exec)
+		if !errors.Is(err, context.Canceled) || log.Len() > 0 {
+			t.Errorf("Run = %v, want %v; log %q", err, context.Canceled, log.String())
+		}
+	})
 }
 
 // listen makes the FIFO that a daemon of Daemon holds open.

@@ -49,17 +49,17 @@ func (d Driver) Conforms(t *testing.T) {
 		Agent: func(t *testing.T, b Behavior) agent.Agent { return d.Make(t, Fake(t, b)) },
 		Asks:  d.Asks,
 	})
-	t.Run("who cannot ask says so", func(t *testing.T) {
+	t.Run("a driver that cannot ask says so", func(t *testing.T) {
 		t.Parallel()
 		_, err := d.New(agent.Settings{Name: "a", Permissions: agent.Ask})
 		if errors.Is(err, agent.ErrCannotAsk) == d.Asks {
 			t.Errorf("New = %v", err)
 		}
 	})
-	t.Run("settings that do not hold are refused", func(t *testing.T) {
+	t.Run("invalid settings are refused", func(t *testing.T) {
 		t.Parallel()
 		if _, err := d.New(agent.Settings{Name: "a", Permissions: "some"}); err == nil {
-			t.Error("it took permissions that there are not")
+			t.Error("it accepted unknown permissions")
 		}
 	})
 }

@@ -4,6 +4,8 @@ package agenttest
 
 import (
 	"bytes"
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,30 +17,15 @@ const patience = 5 * time.Minute
 
 // Run holds a driver against the port.
 func Run(t *testing.T, h Harness) {
-	t.Run("an answer is returned whole and everything printed is in the log", h.answers)
-	t.Run("the end of the program decides", h.ends)
-	t.Run("only the implementer may say nothing", h.silent)
-	t.Run("silence ends at the idle deadline", h.idle)
-	t.Run("chatter ends at the total deadline", h.total)
-	t.Run("a flood is cut at the limit and does not block", h.floods)
-	t.Run("the prompt arrives whole", h.prompt)
-	t.Run("the variables say which call it is", h.variables)
-	t.Run("what a program leaves running is gone when it ended", h.leaves)
-	t.Run("a canceled context ends the agent and all it started", h.cancels)
-	t.Run("a context canceled before is not run", h.canceledBefore)
-	t.Run("a missing program is unavailable and named", h.missing)
-	t.Run("a program that is there passes the check", h.check)
+	h.ends(t)
+	h.limits(t)
+	h.children(t)
 	if h.Asks {
-		t.Run("what it asks is answered in its order, and shown without what hides", h.asks)
-		t.Run("nobody to ask is a denial", h.asksNobody)
-		t.Run("waiting for an answer is no silence, and what comes after is", h.waits)
-		t.Run("nor is it work, and what comes after is", h.waitsOnNobodysTime)
-		t.Run("a question ends with who asked it", h.asksAndDies)
-		t.Run("a canceled context ends the question and the agent", h.asksAndIsCanceled)
-		t.Run("an answer that cannot be given ends the call", h.asksInVain)
+		h.asking(t)
 	}
 }
 
+// task is one call, with every field that any program is told of.
 func (h Harness) task(t *testing.T, log *bytes.Buffer) agent.Task {
 	return agent.Task{
 		Key: "7-call_agent", Role: "reviewer", Prompt: Prompt, Dir: h.Dir(t), Log: log,
@@ -60,4 +47,22 @@ func (h Harness) run(t *testing.T, b Behavior, change func(*agent.Task)) (agent.
 		t.Fatalf("Run: %v\n%s", err, log.String())
 	}
 	return result, log.String()
+}
+
+// logged reports whether text was printed, as it is or in a line of JSON.
+func logged(log, text string) bool {
+	quoted, err := json.Marshal(text)
+	return strings.Contains(log, text) || err == nil && strings.Contains(log, string(bytes.Trim(quoted, `"`)))
+}
+
+// CheckFailure checks that the agent failed for this reason and that the message, one line, holds word; no
+// code wants no failure.
+func CheckFailure(t *testing.T, result agent.Result, code agent.FailureCode, word string) {
+	t.Helper()
+	switch f := result.Failure; {
+	case f == nil && code != "":
+		t.Errorf("the agent ended well with %q, want %s", result.Answer, code)
+	case f != nil && (f.Code != code || !strings.Contains(f.Message, word) || strings.Contains(f.Message, "\n")):
+		t.Errorf("Failure = %+v, want %q and a line with %q (process %+v)", *f, code, word, result.Process)
+	}
 }

@@ -98,7 +98,7 @@ type withdrawing struct {
 	asked, dropped        chan struct{}
 }
 
-var errStill = errors.New("somebody is still asked, or nobody was")
+var errStill = errors.New("a question is still open, or none was asked")
 
 // Exec implements process.Executor.
 func (w *withdrawing) Exec(_ context.Context, c process.Command) (process.Result, error) {

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"signalbox/internal/agent"
@@ -65,10 +66,25 @@ func (a *asking) Answered(q agent.Question, answer agent.Answer) {
 	if !waits {
 		return
 	}
-	if response := r.answered(number, answer); response != nil {
-		a.tell("success", id, "response", response)
-		a.next.Withdrawn = append(a.next.Withdrawn, a.requests.Drop(id)...)
+	response := map[string]any{"behavior": "deny", "message": cmp.Or(answer.Text, "This was denied.")}
+	if answer.Verdict != agent.Denied {
+		if len(r.questions) > 0 {
+			r.answers[r.questions[number].Question] = r.questions[number].Reply(answer)
+		}
+		if r.left--; r.left > 0 {
+			return // the request's other questions are open
+		}
+		input := any(r.input)
+		if len(r.questions) > 0 {
+			fields := map[string]any{}
+			_ = json.Unmarshal(r.input, &fields) // an object, or it had no questions
+			fields["answers"] = r.answers
+			input = fields
+		}
+		response = map[string]any{"behavior": "allow", "updatedInput": input}
 	}
+	a.tell("success", id, "response", response)
+	a.next.Withdrawn = append(a.next.Withdrawn, a.requests.Drop(id)...)
 }
 
 // Turn implements agent.Dialogue.

@@ -46,24 +46,3 @@ func (r *request) asks(dir string) (all []agent.Question) {
 	}
 	return []agent.Question{{Kind: agent.Permission, Tool: r.tool, Subject: subject, Text: wanted(r.input)}}
 }
-
-// answered returns the response that the request has once its questions are answered; nil is not yet.
-func (r *request) answered(number int, a agent.Answer) any {
-	if a.Verdict == agent.Denied {
-		return map[string]string{"behavior": "deny", "message": cmp.Or(a.Text, "This was denied.")}
-	}
-	if len(r.questions) > 0 {
-		r.answers[r.questions[number].Question] = r.questions[number].Reply(a)
-	}
-	if r.left--; r.left > 0 {
-		return nil
-	}
-	input := any(r.input)
-	if len(r.questions) > 0 {
-		fields := map[string]any{}
-		_ = json.Unmarshal(r.input, &fields) // an object, or it had no questions
-		fields["answers"] = r.answers
-		input = fields
-	}
-	return map[string]any{"behavior": "allow", "updatedInput": input}
-}

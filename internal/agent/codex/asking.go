@@ -8,23 +8,6 @@ import (
 	"signalbox/internal/agent/jsonrpc"
 )
 
-// requested puts a request as questions. What is not known here is refused, so that nothing waits for it.
-func (a *asking) requested(m jsonrpc.Message) {
-	id := string(m.ID)
-	if a.requests.Has(id) {
-		return
-	}
-	r := a.wished(m)
-	switch {
-	case r == nil:
-		a.peer.Refuse(m)
-	case len(r.questions) == 0:
-		a.peer.Respond(m, r.denied)
-	default:
-		a.next.Ask = append(a.next.Ask, a.requests.Put(id, r, r.questions)...)
-	}
-}
-
 // wished returns the request, nil where it is not known.
 func (a *asking) wished(m jsonrpc.Message) *request {
 	var w wish
@@ -69,11 +52,17 @@ func (a *asking) Answered(q agent.Question, answer agent.Answer) {
 	if !waits {
 		return
 	}
-	response := r.answered(number, answer)
-	if response == nil {
-		return
-	}
-	if answer.Verdict == agent.Denied {
+	response := r.denied
+	if answer.Verdict != agent.Denied {
+		if number < len(r.inquiries) {
+			asked := r.inquiries[number]
+			r.answers[asked.ID] = map[string]any{"answers": []string{asked.Reply(answer)}}
+		}
+		if r.left--; r.left > 0 {
+			return // the request's other questions are open
+		}
+		response = r.allowed
+	} else {
 		a.denied.Add(q.Tool)
 		if answer.Text != "" {
 			a.peer.Request("turn/steer", map[string]any{"threadId": r.thread, "expectedTurnId": r.turn,

@@ -74,17 +74,6 @@ func (i item) wanted() string {
 	return strings.Join(lines, "\n")
 }
 
-// came returns the result of the use.
-func (i item) came() string {
-	if i.Type == commandTool {
-		return i.Output
-	}
-	if i.Status == "failed" {
-		return compact(i.Error)
-	}
-	return compact(i.Result)
-}
-
 func (r *reader) begins(i item) []agent.Entry {
 	if i.tool() == "" {
 		return nil
@@ -117,7 +106,14 @@ func (r *reader) ends(i item) (entries []agent.Entry) {
 		r.denied.Add(i.tool())
 		entries = append(entries, agent.Entry{Kind: agent.PermissionDenied, Tool: i.tool(), Call: agent.Text(i.ID), Text: agent.Text(i.wanted())})
 	}
-	return append(entries, agent.Entry{Kind: agent.ToolReturned, Tool: i.tool(), Call: agent.Text(i.ID), Failed: i.Status == "failed" || i.Status == "declined" || i.ExitCode != 0, Text: agent.Text(i.came())})
+	came := compact(i.Result)
+	switch {
+	case i.Type == commandTool:
+		came = i.Output
+	case i.Status == "failed":
+		came = compact(i.Error)
+	}
+	return append(entries, agent.Entry{Kind: agent.ToolReturned, Tool: i.tool(), Call: agent.Text(i.ID), Failed: i.Status == "failed" || i.Status == "declined" || i.ExitCode != 0, Text: agent.Text(came)})
 }
 
 func compact(value json.RawMessage) string {

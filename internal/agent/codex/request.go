@@ -94,18 +94,3 @@ func (w wish) ofPatch(changes []change, dir string) (all []agent.Question) {
 	list := strings.Join(paths, "\n")
 	return []agent.Question{w.reasoned(agent.Question{Kind: agent.Permission, Tool: patchTool, Subject: list, Text: list, Altered: true})}
 }
-
-// answered returns the response that the request has once its questions are answered; nil is not yet.
-func (r *request) answered(number int, a agent.Answer) any {
-	if a.Verdict == agent.Denied {
-		return r.denied
-	}
-	if number < len(r.inquiries) {
-		q := r.inquiries[number]
-		r.answers[q.ID] = map[string]any{"answers": []string{q.Reply(a)}}
-	}
-	if r.left--; r.left > 0 {
-		return nil
-	}
-	return r.allowed
-}

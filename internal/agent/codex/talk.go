@@ -57,7 +57,19 @@ func (a *asking) Line(line []byte) (entries []agent.Entry, keep bool) {
 	switch {
 	case !ok:
 	case m.IsRequest():
-		a.requested(m)
+		id := string(m.ID)
+		if a.requests.Has(id) {
+			return nil, true
+		}
+		// Refuse an unknown request, so that the program doesn't wait for an answer.
+		switch r := a.wished(m); {
+		case r == nil:
+			a.peer.Refuse(m)
+		case len(r.questions) == 0:
+			a.peer.Respond(m, r.denied)
+		default:
+			a.next.Ask = append(a.next.Ask, a.requests.Put(id, r, r.questions)...)
+		}
 	case m.IsResponse():
 		return a.responded(m), true
 	default:

@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -18,23 +17,6 @@ const (
 	exitInput        = 42
 	keptBits         = 256
 )
-
-// failure returns why its last word is no success.
-func (r *reader) failure(end process.Result) *agent.Failure {
-	said := cmp.Or(r.ended.Error.Message, r.erred, "Gemini CLI ended with an error that it does not tell")
-	if strings.HasPrefix(said, "Model stream ended") {
-		return agent.Fail(agent.Unreachable, "%s", said)
-	}
-	code := agent.ModelError(status(end, said), said)
-	if end.ExitCode == exitUnauthorized {
-		code = agent.Unauthorized
-	}
-	f := agent.Fail(code, "%s", words(said))
-	if code == agent.RateLimited || code == agent.UsageLimited {
-		f.Until = until(said, end.Started.Add(end.Duration))
-	}
-	return f
-}
 
 // status returns the HTTP status that its exit code is left of, zero if it is none.
 func status(end process.Result, said string) int {

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -151,7 +152,19 @@ func (r *reader) End(end process.Result, stderr string) agent.Ending {
 	case r.ended != nil && r.ended.Status == "success":
 		e.Whole, e.Answer = true, r.answer.String()
 	case r.ended != nil:
-		e.Failure = r.failure(end)
+		said := cmp.Or(r.ended.Error.Message, r.erred, "Gemini CLI ended with an error that it does not tell")
+		if strings.HasPrefix(said, "Model stream ended") {
+			e.Failure = agent.Fail(agent.Unreachable, "%s", said)
+			break
+		}
+		code := agent.ModelError(status(end, said), said)
+		if end.ExitCode == exitUnauthorized {
+			code = agent.Unauthorized
+		}
+		e.Failure = agent.Fail(code, "%s", words(said))
+		if code == agent.RateLimited || code == agent.UsageLimited {
+			e.Failure.Until = until(said, end.Started.Add(end.Duration))
+		}
 	default:
 		e.Failure = silent(end, stderr)
 	}

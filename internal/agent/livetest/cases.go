@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,70 @@ import (
 )
 
 const written = "It is written."
+
+// Run holds a driver to what only the real program can show.
+func Run(t *testing.T, name string, make Make, traits ...Trait) {
+	program := installed(t, name)
+	live := func(test func(*testing.T, *session)) func(*testing.T) {
+		return func(t *testing.T) {
+			t.Parallel()
+			s := newSession(t, program, make)
+			s.fences = slices.Contains(traits, Fences)
+			test(t, s)
+		}
+	}
+	t.Run("it writes a file and resumes the conversation", live(goesOn))
+	t.Run("a conversation that it does not know is lost", live(func(t *testing.T, s *session) {
+		server := s.serve(t, modeltest.Script{})
+		task := s.task(server.URL)
+		task.Conversation = &agent.Conversation{ID: "00000000-0000-4000-8000-00000000dead"}
+		if strings.HasSuffix(s.program, "opencode") {
+			task.Conversation.ID = "ses_0000000000000000000000dead"
+		}
+		s.fails(t, s.run(t, agent.Edits, task), agent.Lost)
+	}))
+	t.Run("a rate limit", live(fault(modeltest.Fault{Kind: modeltest.RateLimited, RetryAfter: time.Second}, agent.RateLimited)))
+	t.Run("a server that fails", live(fault(modeltest.Fault{Kind: modeltest.ServerError}, agent.ModelFailed)))
+	// Some agents ask again and get over it.
+	t.Run("a stream that is cut", live(func(t *testing.T, s *session) {
+		turn := modeltest.Say("I am going to say more than a word or two about it.")
+		turn.Fault = modeltest.Fault{Kind: modeltest.Cut, Events: half}
+		server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{turn}})
+		result := s.run(t, agent.Edits, s.task(server.URL))
+		if f := result.Failure; f != nil && f.Code != agent.Unreachable || f == nil && result.Answer != turn.Say {
+			t.Errorf("Failure = %+v, answer %q\n%s", f, result.Answer, s.log.String())
+		}
+		s.asked(t, server)
+	}))
+	t.Run("a model that falls silent", live(func(t *testing.T, s *session) {
+		turn := modeltest.Say("I am going to say more than a word or two about it.")
+		turn.Fault = modeltest.Fault{Kind: modeltest.Stalled, Events: half}
+		server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{turn}})
+		s.fails(t, s.runUntilSilent(t, server), agent.Hung)
+	}))
+	t.Run("a limit of hours is reported or ends at the idle deadline", live(func(t *testing.T, s *session) {
+		turn := modeltest.Say(written)
+		turn.Fault = modeltest.Fault{Kind: modeltest.UsageLimited, RetryAfter: 3 * time.Hour}
+		server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{turn}})
+		result := s.runUntilSilent(t, server)
+		if f := result.Failure; f == nil || f.Code != agent.UsageLimited && f.Code != agent.RateLimited {
+			t.Errorf("Failure = %+v\n%s", f, s.log.String())
+		}
+	}))
+	t.Run("what it started ends with it when it is canceled", live(cancels))
+	t.Run("read-only permissions write nothing", live(denied(agent.ReadOnly, modeltest.Write("hello.txt", "hello\n"))))
+	if !slices.Contains(traits, Fences) {
+		// A shell in a shell: some take a command that only writes a file for an edit.
+		t.Run("permissions to edit run nothing", live(denied(agent.Edits, modeltest.Run("sh -c 'echo hello >hello.txt'"))))
+	}
+	t.Run("a prompt of 300 KiB arrives whole", live(large))
+	t.Run("it reports its version", func(t *testing.T) {
+		t.Parallel()
+		if version, err := make(t, program, agent.ReadOnly).Check(t.Context()); err != nil || !strings.ContainsAny(version, "0123456789") {
+			t.Errorf("Check = %q, %v", version, err)
+		}
+	})
+}
 
 func goesOn(t *testing.T, s *session) {
 	first := modeltest.Do(modeltest.Write("hello.txt", "hello\n"))
@@ -58,16 +123,6 @@ func goesOn(t *testing.T, s *session) {
 	s.asked(t, again)
 }
 
-func loses(t *testing.T, s *session) {
-	server := s.serve(t, modeltest.Script{})
-	task := s.task(server.URL)
-	task.Conversation = &agent.Conversation{ID: "00000000-0000-4000-8000-00000000dead"}
-	if strings.HasSuffix(s.program, "opencode") {
-		task.Conversation.ID = "ses_0000000000000000000000dead"
-	}
-	s.fails(t, s.run(t, agent.Edits, task), agent.Lost)
-}
-
 func fault(f modeltest.Fault, want agent.FailureCode) func(*testing.T, *session) {
 	return func(t *testing.T, s *session) {
 		turn := modeltest.Say("I am going to say more than a word or two about it.")
@@ -79,25 +134,6 @@ func fault(f modeltest.Fault, want agent.FailureCode) func(*testing.T, *session)
 	}
 }
 
-// cut wants a failure of the connection, or that the agent gets over it, as some do by asking again.
-func cut(t *testing.T, s *session) {
-	turn := modeltest.Say("I am going to say more than a word or two about it.")
-	turn.Fault = modeltest.Fault{Kind: modeltest.Cut, Events: half}
-	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{turn}})
-	result := s.run(t, agent.Edits, s.task(server.URL))
-	if f := result.Failure; f != nil && f.Code != agent.Unreachable || f == nil && result.Answer != turn.Say {
-		t.Errorf("Failure = %+v, answer %q\n%s", f, result.Answer, s.log.String())
-	}
-	s.asked(t, server)
-}
-
-func hangs(t *testing.T, s *session) {
-	turn := modeltest.Say("I am going to say more than a word or two about it.")
-	turn.Fault = modeltest.Fault{Kind: modeltest.Stalled, Events: half}
-	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{turn}})
-	s.fails(t, s.runUntilSilent(t, server), agent.Hung)
-}
-
 // runUntilSilent runs the agent with an idle deadline. One that fell silent before it asked the model was still starting,
 // on a slow machine: it gets twice the time.
 func (s *session) runUntilSilent(t *testing.T, server *modeltest.Server) agent.Result {
@@ -107,16 +143,6 @@ func (s *session) runUntilSilent(t *testing.T, server *modeltest.Server) agent.R
 		if result := s.run(t, agent.Edits, task); server.Count() > 0 || task.Idle > patience {
 			return result
 		}
-	}
-}
-
-func waits(t *testing.T, s *session) {
-	turn := modeltest.Say(written)
-	turn.Fault = modeltest.Fault{Kind: modeltest.UsageLimited, RetryAfter: 3 * time.Hour}
-	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{turn}})
-	result := s.runUntilSilent(t, server)
-	if f := result.Failure; f == nil || f.Code != agent.UsageLimited && f.Code != agent.RateLimited {
-		t.Errorf("Failure = %+v\n%s", f, s.log.String())
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -74,39 +72,6 @@ const Fences Trait = "fences"
 // Minutely: it names its record of a conversation by the minute, so resuming a conversation in the minute of its start or of its last resumption
 // overwrites the record.
 const Minutely Trait = "minutely"
-
-// Run holds a driver to what only the real program can show.
-func Run(t *testing.T, name string, make Make, traits ...Trait) {
-	program := installed(t, name)
-	live := func(test func(*testing.T, *session)) func(*testing.T) {
-		return func(t *testing.T) {
-			t.Parallel()
-			s := newSession(t, program, make)
-			s.fences = slices.Contains(traits, Fences)
-			test(t, s)
-		}
-	}
-	t.Run("it writes a file and goes on with the conversation", live(goesOn))
-	t.Run("a conversation that it does not know is lost", live(loses))
-	t.Run("a rate limit", live(fault(modeltest.Fault{Kind: modeltest.RateLimited, RetryAfter: time.Second}, agent.RateLimited)))
-	t.Run("a server that fails", live(fault(modeltest.Fault{Kind: modeltest.ServerError}, agent.ModelFailed)))
-	t.Run("a stream that is cut", live(cut))
-	t.Run("a model that falls silent", live(hangs))
-	t.Run("a limit of hours is told or ends at the idle deadline", live(waits))
-	t.Run("what it started ends with it when it is canceled", live(cancels))
-	t.Run("who may only look writes nothing", live(denied(agent.ReadOnly, modeltest.Write("hello.txt", "hello\n"))))
-	if !slices.Contains(traits, Fences) {
-		// A shell in a shell: some take a command that only writes a file for an edit.
-		t.Run("who may edit runs nothing", live(denied(agent.Edits, modeltest.Run("sh -c 'echo hello >hello.txt'"))))
-	}
-	t.Run("a prompt of 300 KiB arrives whole", live(large))
-	t.Run("it tells its version", func(t *testing.T) {
-		t.Parallel()
-		if version, err := make(t, program, agent.ReadOnly).Check(t.Context()); err != nil || !strings.ContainsAny(version, "0123456789") {
-			t.Errorf("Check = %q, %v", version, err)
-		}
-	})
-}
 
 func installed(t *testing.T, name string) string {
 	t.Helper()
@@ -178,16 +143,14 @@ func (s *session) serveEach(t *testing.T, choose func(modeltest.Conversation) mo
 // task is one for the agent, with the model at url.
 func (s *session) task(url string) agent.Task {
 	return agent.Task{
-		Key: "1-call_agent", Role: "implementer", Prompt: prompt, Dir: s.work, Log: &s.log, Transcript: s.note,
+		Key: "1-call_agent", Role: "implementer", Prompt: prompt, Dir: s.work, Log: &s.log, Transcript: func(e agent.Entry) {
+			s.mutex.Lock()
+			defer s.mutex.Unlock()
+			s.entries = append(s.entries, e)
+		},
 		Endpoint: &agent.Endpoint{URL: url, Key: key}, Total: patience, OutputLimit: 8 << 20,
 		Env: []string{pathOf(s.program), "HOME=" + s.home, "TMPDIR=" + filepath.Join(s.home, "tmp"), "LANG=C.UTF-8"},
 	}
-}
-
-func (s *session) note(e agent.Entry) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.entries = append(s.entries, e)
 }
 
 // run calls the agent and returns the result.

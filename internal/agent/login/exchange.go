@@ -21,21 +21,6 @@ const exchangeEvery = 200 * time.Millisecond
 // maxTokens is many times the size of any agent's token file, in bytes.
 const maxTokens = 1 << 20
 
-// begin copies the login inside, after recording the loan.
-func (l *Loan) begin() error {
-	person, err := os.ReadFile(l.login.person())
-	if errors.Is(err, fs.ErrNotExist) { // the agent may have another way to its model
-		return nil
-	}
-	if err == nil {
-		err = l.note(person)
-	}
-	if err == nil {
-		err = l.hand(person)
-	}
-	return err
-}
-
 // exchange brings both files to the same tokens. A change by the user (their own agent's renewal, a login or a logout) wins over a change inside.
 func (l *Loan) exchange() error {
 	person, err := os.ReadFile(l.login.person())
@@ -49,7 +34,7 @@ func (l *Loan) exchange() error {
 		if err := l.hand(person); err != nil {
 			return err
 		}
-		return l.note(person) // not earlier: Settle must not mistake the old content for something newer
+		return l.note(person) // not earlier: Reclaim must not mistake the old content for something newer
 	}
 	back, err := readInside(l.inside, l.login.tokens())
 	if err != nil || bytes.Equal(back, l.handed) { // a missing file, or something that isn't a file, has no tokens

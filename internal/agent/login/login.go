@@ -48,7 +48,7 @@ type Loan struct {
 // insideFolder is the part of a loan's folder that the agent sees. It contains more than Login.Folder, because agents create locks beside that.
 const insideFolder = "inside"
 
-// Lend puts the login and its settings into an environment's folder, and exchanges tokens until Return. It first settles an interrupted loan there,
+// Lend puts the login and its settings into an environment's folder, and exchanges tokens until Return. It first reclaims an interrupted loan there,
 // which may be of one of the others.
 func (l Login) Lend(ctx context.Context, keep string, others ...Login) (*Loan, error) {
 	loan, err := l.lend(keep, append(others, l))
@@ -71,6 +71,7 @@ func (l Login) Lend(ctx context.Context, keep string, others ...Login) (*Loan, e
 	return loan, nil
 }
 
+// lend begins a loan. The caller holds no lock; on an error nothing is locked.
 func (l Login) lend(keep string, known []Login) (_ *Loan, err error) {
 	if keep == "" {
 		return nil, errNowhere
@@ -87,16 +88,27 @@ func (l Login) lend(keep string, known []Login) (_ *Loan, err error) {
 			loan.close()
 		}
 	}()
-	if err := settle(keep, known); err != nil {
+	if err := reclaim(keep, known); err != nil {
 		return nil, err
 	}
 	if loan.inside, err = openInside(keep); err != nil {
 		return nil, err
 	}
-	if err := loan.lay(); err != nil {
+	if err := loan.copySettings(); err != nil {
 		return nil, err
 	}
-	return loan, loan.begin()
+	// Copy the login inside, after recording the loan.
+	person, err := os.ReadFile(l.person())
+	if errors.Is(err, fs.ErrNotExist) { // the agent may have another way to its model
+		return loan, nil
+	}
+	if err == nil {
+		err = loan.note(person)
+	}
+	if err == nil {
+		err = loan.hand(person)
+	}
+	return loan, err
 }
 
 // Task adds the login to a task.
@@ -108,7 +120,7 @@ func (l *Loan) Task(t agent.Task) agent.Task {
 	return t
 }
 
-// Return brings back the last renewed tokens and deletes the copy. Tokens that can't be brought back stay for Settle, and Return reports the error.
+// Return brings back the last renewed tokens and deletes the copy. Tokens that can't be brought back stay for Reclaim, and Return reports the error.
 func (l *Loan) Return() error {
 	defer l.close()
 	l.end()
@@ -164,7 +176,7 @@ var errNowhere = errors.New("there is no folder to keep it in")
 // errLent: another call of the same environment uses the login.
 var errLent = errors.New("it is lent to another call in this environment")
 
-// record is what Settle has to know about a loan. Nothing inside can write to it.
+// record is what Reclaim has to know about a loan. Nothing inside can write to it.
 type record struct {
 	// Person is the path of the user's file, and Copy that of the copy, below the inside folder.
 	Person string `json:"person"`
@@ -173,8 +185,10 @@ type record struct {
 	At string `json:"at"`
 }
 
+// recordFile is beside the part that the agent sees.
 const recordFile = "loan.json"
 
+// note records the loan, with the content that the user's file has now.
 func (l *Loan) note(at []byte) error {
 	text, err := json.Marshal(record{Person: l.login.person(), Copy: l.login.tokens(), At: digest(at)})
 	if err != nil {
@@ -198,21 +212,22 @@ func forget(keep string, inside *os.Root, tokens string) error {
 	return err
 }
 
-// Settle ends the loans in these folders whose process was killed: it returns renewed tokens to the files of known logins and to no others, because
+// Reclaim ends the loans in these folders whose process was killed: it returns renewed tokens to the files of known logins and to no others, because
 // a repository may contain the record of a loan that never existed. It leaves active loans, and folders without one, as they are.
-func Settle(known []Login, keeps ...string) (err error) {
+func Reclaim(known []Login, keeps ...string) (err error) {
 	for _, keep := range keeps {
 		unlock, errLock := lock(keep)
 		if errLock != nil {
 			continue
 		}
-		err = errors.Join(err, settle(keep, known))
+		err = errors.Join(err, reclaim(keep, known))
 		unlock()
 	}
 	return err
 }
 
-func settle(keep string, known []Login) error {
+// reclaim ends one such loan. The caller holds the folder's lock.
+func reclaim(keep string, known []Login) error {
 	text, err := os.ReadFile(filepath.Join(keep, recordFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -225,7 +240,7 @@ func settle(keep string, known []Login) error {
 		return fmt.Errorf("read what was lent: %w", err)
 	}
 	if !slices.ContainsFunc(known, func(l Login) bool { return l.person() == r.Person && l.tokens() == r.Copy }) {
-		return fmt.Errorf("%s tells of a login at %q, where no known agent has one; if none is missing to you, remove that file", filepath.Join(keep, recordFile), r.Person)
+		return fmt.Errorf("%s records a login at %q, where no known agent has one; if you miss none, remove that file", filepath.Join(keep, recordFile), r.Person)
 	}
 	inside, err := openInside(keep)
 	if err != nil {

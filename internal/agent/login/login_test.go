@@ -214,13 +214,13 @@ func TestARenewedLoginSurvivesAKill(t *testing.T) {
 			loan.end() // no process exchanges tokens any more
 			loan.ended.Wait()
 			write(t, filepath.Join(inside, ".credentials.json"), tokens("second"))
-			if err := Settle([]Login{l}, keep, filepath.Join(keep, "nothing")); err != nil || !strings.Contains(read(filepath.Join(inside, ".credentials.json")), "second") {
+			if err := Reclaim([]Login{l}, keep, filepath.Join(keep, "nothing")); err != nil || !strings.Contains(read(filepath.Join(inside, ".credentials.json")), "second") {
 				t.Errorf("a loan that goes on was settled: %v", err)
 			}
 			killed(loan)
 			c.meanwhile(t, l)
 			for range 2 {
-				if err := Settle([]Login{l}, keep); err != nil {
+				if err := Reclaim([]Login{l}, keep); err != nil {
 					t.Error(err)
 				}
 			}
@@ -314,7 +314,7 @@ func TestOnlyLoansOfKnownLoginsAreSettled(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, filepath.Join(keep, recordFile), string(text))
-			if err := Settle([]Login{l}, keep); err == nil {
+			if err := Reclaim([]Login{l}, keep); err == nil {
 				t.Error("no error")
 			}
 			if read(person) != before || read(credentials) != login || login == "" {

@@ -3,8 +3,9 @@ package login
 import (
 	"bytes"
 	"encoding/json"
-	"signalbox/internal/lazy"
 	"slices"
+
+	"signalbox/internal/lazy"
 )
 
 // tokenNames are the keys for a token and for its end: Claude Code, Codex, opencode and pi, Gemini CLI.

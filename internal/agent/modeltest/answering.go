@@ -1,16 +1,18 @@
 package modeltest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
+	"strings"
 )
 
 // maxRequest bounds a request. Contexts of a million tokens are some MiB.
@@ -22,7 +24,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	x := s.arrived(r)
+	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	x := &Exchange{Arrived: s.config.Clock(), Method: r.Method, Path: r.URL.Path, Headers: slices.Sorted(maps.Keys(r.Header)),
+		Key: cmp.Or(r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"), bearer)}
+	s.ledger.mutex.Lock()
+	s.ledger.total++
+	x.Number = s.ledger.total
+	s.ledger.mutex.Unlock()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	x.Body, x.Size = body[:min(len(body), maxBody)], len(body)
 	if err != nil {
@@ -50,7 +58,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.object(w, x, http.StatusNotFound, errors.New("unknown path"))
 }
 
-func (s *Server) converse(w http.ResponseWriter, r *http.Request, x *exchange, spoken dialect, body []byte) {
+// converse has the script answer a conversation.
+func (s *Server) converse(w http.ResponseWriter, r *http.Request, x *Exchange, spoken dialect, body []byte) {
 	var err error
 	if x.Conversation, err = spoken.read(r, body); err != nil {
 		s.object(w, x, http.StatusBadRequest, fmt.Errorf("read conversation: %w", err))
@@ -59,7 +68,12 @@ func (s *Server) converse(w http.ResponseWriter, r *http.Request, x *exchange, s
 	script := s.config.Choose(x.Conversation)
 	var turn Turn
 	turn, x.Turn = script.turn(len(x.Conversation.Results))
-	x.Attempt = s.attempts.next(r.URL.Path, x.Conversation, x.Turn)
+	// Sessions have paths of their own. A request for a title is no attempt at the turn.
+	asked := attempt{path.Dir(r.URL.Path), sha256.Sum256([]byte(x.Conversation.Prompt)), x.Turn, len(x.Conversation.Tools) == 0}
+	s.ledger.mutex.Lock()
+	s.ledger.attempts[asked]++
+	x.Attempt = s.ledger.attempts[asked]
+	s.ledger.mutex.Unlock()
 	if fault := turn.Fault; fault.Times > 0 && x.Attempt > fault.Times {
 		turn.Fault = Fault{}
 	}
@@ -75,7 +89,7 @@ func (s *Server) converse(w http.ResponseWriter, r *http.Request, x *exchange, s
 
 // compose puts a turn into the words of the agent that asks.
 func (s *Server) compose(turn Turn, dir string, c Conversation) (a answer, err error) {
-	a = answer{id: s.numbers.next(), model: c.Model, text: turn.Say, usage: turn.Usage, created: s.config.Clock().Unix()}
+	a = answer{id: s.number(), model: c.Model, text: turn.Say, usage: turn.Usage, created: s.config.Clock().Unix()}
 	if a.usage == (Usage{}) {
 		a.usage = DefaultUsage
 	}
@@ -92,21 +106,21 @@ func (s *Server) compose(turn Turn, dir string, c Conversation) (a answer, err e
 		if err != nil {
 			return answer{}, err
 		}
-		call.id = "call_" + s.numbers.next()
+		call.id = "call_" + s.number()
 		a.calls = append(a.calls, call)
 	}
 	return a, nil
 }
 
 // object answers what the script does not foresee.
-func (s *Server) object(w http.ResponseWriter, x *exchange, status int, problem error) {
+func (s *Server) object(w http.ResponseWriter, x *Exchange, status int, problem error) {
 	x.Problem = fmt.Sprintf("%s %s: %v", x.Method, x.Path, problem)
 	s.note(x)
 	s.reply(w, x, status, object{"error": object{"type": "scripted_model", "message": x.Problem}})
 }
 
 // reply is a whole answer at once.
-func (s *Server) reply(w http.ResponseWriter, x *exchange, status int, body any) {
+func (s *Server) reply(w http.ResponseWriter, x *Exchange, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	x.Status, x.End = status, Answered
@@ -116,7 +130,7 @@ func (s *Server) reply(w http.ResponseWriter, x *exchange, status int, body any)
 	s.note(x)
 }
 
-// attempt is a turn that was asked for. Sessions have paths of their own.
+// attempt is a turn that was asked for.
 type attempt struct {
 	session string
 	prompt  [sha256.Size]byte
@@ -124,21 +138,5 @@ type attempt struct {
 	title   bool
 }
 
-// attempts counts how often each was.
-type attempts struct {
-	mutex  sync.Mutex
-	counts map[attempt]int
-}
-
-func (a *attempts) next(requested string, c Conversation, turn int) int {
-	asked := attempt{path.Dir(requested), sha256.Sum256([]byte(c.Prompt)), turn, len(c.Tools) == 0}
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	a.counts[asked]++
-	return a.counts[asked]
-}
-
-// numbers makes ids that no other answer of the server has.
-type numbers struct{ last atomic.Int64 }
-
-func (n *numbers) next() string { return strconv.FormatInt(n.last.Add(1), 10) }
+// number returns an id that no other answer of the server has.
+func (s *Server) number() string { return strconv.FormatInt(s.numbers.Add(1), 10) }

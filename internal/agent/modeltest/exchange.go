@@ -1,11 +1,7 @@
 package modeltest
 
 import (
-	"cmp"
-	"maps"
-	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -52,14 +48,13 @@ const (
 	Gone     End = "gone"     // the agent, or the test, was over first
 )
 
-// exchange is an Exchange under way; only its own handler changes it.
-type exchange struct{ Exchange }
-
-// ledger keeps the exchanges.
+// ledger keeps the exchanges. An exchange under way is changed by its own handler alone; the ledger has copies.
 type ledger struct {
 	mutex sync.Mutex
 	kept  []Exchange
 	total int
+	// attempts counts how often each turn was asked for.
+	attempts map[attempt]int
 }
 
 // Exchanges returns copies of the first thousand, in the order of arrival.
@@ -86,25 +81,15 @@ func (s *Server) Unexpected() []Exchange {
 	return slices.DeleteFunc(s.Exchanges(), func(x Exchange) bool { return x.Problem == "" })
 }
 
-func (s *Server) arrived(r *http.Request) *exchange {
-	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	key := cmp.Or(r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"), bearer)
-	s.ledger.mutex.Lock()
-	defer s.ledger.mutex.Unlock()
-	s.ledger.total++
-	return &exchange{Exchange{Number: s.ledger.total, Arrived: s.config.Clock(), Method: r.Method, Path: r.URL.Path,
-		Headers: slices.Sorted(maps.Keys(r.Header)), Key: key}}
-}
-
 // note keeps the exchange as it is now, and tells it.
-func (s *Server) note(x *exchange) {
+func (s *Server) note(x *Exchange) {
 	s.ledger.mutex.Lock()
 	for len(s.ledger.kept) < min(x.Number, maxExchanges) {
 		s.ledger.kept = append(s.ledger.kept, Exchange{})
 	}
 	if x.Number <= maxExchanges {
-		s.ledger.kept[x.Number-1] = x.Exchange
+		s.ledger.kept[x.Number-1] = *x
 	}
 	s.ledger.mutex.Unlock()
-	s.config.Observe(x.Exchange)
+	s.config.Observe(*x)
 }

@@ -100,7 +100,7 @@ func keep(t *testing.T, r modeltest.Recording) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, r.Case+".jsonl"), r.Encode(), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, r.Case+".jsonl"), encode(t, r), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

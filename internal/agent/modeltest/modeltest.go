@@ -24,6 +24,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -55,10 +56,9 @@ type Server struct {
 	// A path of the test's own may follow it (URL + "/session-7"), and is kept in Exchange.Path.
 	URL string
 
-	config   Config
-	ledger   ledger
-	attempts attempts
-	numbers  numbers
+	config  Config
+	ledger  ledger
+	numbers atomic.Int64
 }
 
 // New makes a server that listens nowhere.
@@ -75,7 +75,7 @@ func New(config Config) *Server {
 	if config.Observe == nil {
 		config.Observe = func(Exchange) {}
 	}
-	return &Server{config: config, attempts: attempts{counts: map[attempt]int{}}}
+	return &Server{config: config, ledger: ledger{attempts: map[attempt]int{}}}
 }
 
 // Start makes a server that listens until the test ends.
@@ -114,6 +114,7 @@ func Start(t testing.TB, config Config) *Server {
 // used counts as one to the standard library for longer.
 const handlersWait = 2 * time.Second
 
+// pause waits by a timer, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

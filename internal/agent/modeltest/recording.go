@@ -64,8 +64,3 @@ func Cases(t testing.TB, agent string) (names []string) {
 	}
 	return names
 }
-
-// Encode returns the content of the recording's file.
-func (r Recording) Encode() []byte {
-	return append(append(encoded(r), '\n'), r.Stdout...)
-}

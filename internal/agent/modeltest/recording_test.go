@@ -43,7 +43,7 @@ func TestARecordingHoldsEventsAndNoTraceOfWhereItWasMade(t *testing.T) {
 			if recording.Agent != agent || recording.Case != name || recording.Version == "" {
 				t.Errorf("%s/%s is of %q, %q, %q", agent, name, recording.Agent, recording.Case, recording.Version)
 			}
-			if found := trace.Find(recording.Encode()); found != nil {
+			if found := trace.Find(encode(t, recording)); found != nil {
 				t.Errorf("%s/%s holds %q", agent, name, found)
 			}
 			for line := range bytes.Lines(recording.Stdout) {
@@ -53,4 +53,14 @@ func TestARecordingHoldsEventsAndNoTraceOfWhereItWasMade(t *testing.T) {
 			}
 		}
 	}
+}
+
+// encode returns the content of a recording's file.
+func encode(t *testing.T, r modeltest.Recording) []byte {
+	t.Helper()
+	head, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(append(head, '\n'), r.Stdout...)
 }

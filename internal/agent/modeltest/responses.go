@@ -104,7 +104,7 @@ func outputText(text string) object {
 	return object{"type": "output_text", "text": text, "annotations": []object{}}
 }
 
-// itemWords: a tool that takes plain text is a custom one.
+// itemWords returns the API's kind of a call, and its key for the arguments: a tool that takes plain text is a custom one.
 func (c call) itemWords() (kind, key string) {
 	if c.plain {
 		return "custom_tool_call", "input"
@@ -134,15 +134,32 @@ func (responses) inform(f failed) event {
 
 func (responses) events(a answer) iter.Seq[event] {
 	return func(yield func(event) bool) {
-		stream := &responseStream{yield: yield}
-		stream.emit("response.created", object{"response": a.response("in_progress", []object{})})
+		number, stopped := 0, false
+		emit := func(kind string, fields object) { // events are numbered
+			if stopped {
+				return
+			}
+			fields["type"], fields["sequence_number"] = kind, number
+			number++
+			stopped = !yield(event{name: kind, data: fields})
+		}
+		emit("response.created", object{"response": a.response("in_progress", []object{})})
 		for i, item := range a.items() {
-			stream.index = i
-			if item["type"] == "message" {
-				stream.begin(item, "content", []object{})
+			isMessage, c := item["type"] == "message", call{}
+			key, empty := "content", any([]object{})
+			if !isMessage {
+				c = a.calls[i-(len(a.items())-len(a.calls))]
+				_, key = c.itemWords()
+				empty = ""
+			}
+			// An item is announced as it will be, without its content.
+			begun := maps.Clone(item)
+			begun["status"], begun[key] = "in_progress", empty
+			emit("response.output_item.added", object{"output_index": i, "item": begun})
+			if isMessage {
 				part := func(kind string, fields object) {
-					fields["item_id"], fields["output_index"], fields["content_index"] = item["id"], stream.index, 0
-					stream.emit(kind, fields)
+					fields["item_id"], fields["output_index"], fields["content_index"] = item["id"], i, 0
+					emit(kind, fields)
 				}
 				part("response.content_part.added", object{"part": outputText("")})
 				for piece := range pieces(a.text) {
@@ -150,47 +167,16 @@ func (responses) events(a answer) iter.Seq[event] {
 				}
 				part("response.output_text.done", object{"text": a.text})
 				part("response.content_part.done", object{"part": outputText(a.text)})
-				stream.end(item)
 			} else {
-				c := a.calls[i-(len(a.items())-len(a.calls))]
-				kind, key := c.itemWords()
+				kind, _ := c.itemWords()
 				prefix := "response." + kind + "_" + key // response.function_call_arguments, response.custom_tool_call_input
-				stream.begin(item, key, "")
 				for piece := range pieces(c.arguments) {
-					stream.emit(prefix+".delta", object{"item_id": item["id"], "output_index": stream.index, "delta": piece})
+					emit(prefix+".delta", object{"item_id": item["id"], "output_index": i, "delta": piece})
 				}
-				stream.emit(prefix+".done", object{"item_id": item["id"], "output_index": stream.index, key: c.arguments})
-				stream.end(item)
+				emit(prefix+".done", object{"item_id": item["id"], "output_index": i, key: c.arguments})
 			}
+			emit("response.output_item.done", object{"output_index": i, "item": item})
 		}
-		stream.emit("response.completed", object{"response": a.response("completed", a.items())})
+		emit("response.completed", object{"response": a.response("completed", a.items())})
 	}
-}
-
-// responseStream numbers the events of a response and ties those of an item to it.
-type responseStream struct {
-	yield   func(event) bool
-	stopped bool
-	number  int
-	index   int // of the item
-}
-
-func (s *responseStream) emit(kind string, fields object) {
-	if s.stopped {
-		return
-	}
-	fields["type"], fields["sequence_number"] = kind, s.number
-	s.number++
-	s.stopped = !s.yield(event{name: kind, data: fields})
-}
-
-// begin announces an item: as it will be, without its content.
-func (s *responseStream) begin(item object, key string, empty any) {
-	begun := maps.Clone(item)
-	begun["status"], begun[key] = "in_progress", empty
-	s.emit("response.output_item.added", object{"output_index": s.index, "item": begun})
-}
-
-func (s *responseStream) end(item object) {
-	s.emit("response.output_item.done", object{"output_index": s.index, "item": item})
 }

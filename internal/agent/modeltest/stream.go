@@ -7,7 +7,7 @@ import (
 )
 
 // answer sends an answer, or what its fault makes of it.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, x *exchange, spoken dialect, a answer, fault Fault) {
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, x *Exchange, spoken dialect, a answer, fault Fault) {
 	streamed := x.Conversation.Stream
 	if _, isError := statuses[fault.Kind]; isError && (!fault.InStream || !streamed) {
 		status, body := spoken.refuse(s.failed(fault, a.model), w.Header())

@@ -68,7 +68,7 @@ func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
 	if json.Unmarshal(line, &e) != nil {
 		return nil, true
 	}
-	r.last = e.moment()
+	r.last = time.UnixMilli(e.Timestamp).UTC()
 	if r.session == "" && agent.ValidConversation(e.SessionID) {
 		r.session = e.SessionID
 		entries = append(entries, agent.Entry{Kind: agent.Began, Conversation: e.SessionID, Model: r.model})
@@ -100,7 +100,7 @@ func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
 		}
 		f := agent.Fail(class(p), "%s", message)
 		if f.Code == agent.RateLimited || f.Code == agent.UsageLimited {
-			f.Until = until(p.Data.Headers["retry-after"], e.moment())
+			f.Until = until(p.Data.Headers["retry-after"], r.last)
 		}
 		r.failure = f
 		entries = append(entries, agent.Entry{Kind: agent.Erred, Text: agent.Text(r.failure.Message), Status: e.Error.Data.Status})
@@ -148,9 +148,6 @@ func (r *reader) End(end process.Result, stderr string) agent.Ending {
 	}
 	return e
 }
-
-// moment returns the time of an event.
-func (e event) moment() time.Time { return time.UnixMilli(e.Timestamp).UTC() }
 
 // used returns the call of a tool and its result, which it tells as one.
 func (r *reader) used(p part) []agent.Entry {

@@ -81,7 +81,11 @@ func (a *Agent) lead(p *agent.Program, e *agent.Endpoint) error {
 	if !ok || provider == "" || model == "" {
 		return fmt.Errorf("model %q is no \"provider/model\", by which it is told what to speak", a.Settings.Model)
 	}
-	models, err := json.Marshal(map[string]any{"providers": map[string]any{provider: endpoint(e, provider, model)}})
+	server := map[string]any{"baseUrl": e.URL + "/v1", "api": "openai-completions", "apiKey": keyVariable, "models": []any{map[string]any{"id": model}}}
+	if path, known := paths[provider]; known {
+		server = map[string]any{"baseUrl": e.URL + path, "apiKey": keyVariable}
+	}
+	models, err := json.Marshal(map[string]any{"providers": map[string]any{provider: server}})
 	if err != nil {
 		return fmt.Errorf("write models of agent %q: %w", a.Name(), err)
 	}
@@ -98,14 +102,6 @@ func (a *Agent) lead(p *agent.Program, e *agent.Endpoint) error {
 
 // paths are where the APIs of the providers that it knows begin.
 var paths = map[string]string{"anthropic": "", "openai": "/v1", "google": "/v1beta"}
-
-func endpoint(e *agent.Endpoint, provider, model string) map[string]any {
-	if path, known := paths[provider]; known {
-		return map[string]any{"baseUrl": e.URL + path, "apiKey": keyVariable}
-	}
-	return map[string]any{"baseUrl": e.URL + "/v1", "api": "openai-completions", "apiKey": keyVariable,
-		"models": []any{map[string]any{"id": model}}}
-}
 
 // keyVariable holds the key: models.json names the variable.
 const keyVariable = "SIGNALBOX_MODEL_KEY"

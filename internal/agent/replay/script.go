@@ -27,6 +27,7 @@ type entry struct {
 	Do      []step  `yaml:"do"`
 }
 
+// readScript reads and checks a script. Its errors name the file, and the line where there is one.
 func readScript(path string) (script, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -37,28 +38,20 @@ func readScript(path string) (script, error) {
 	if err != nil {
 		return script{}, fmt.Errorf("read replay script: %w", err)
 	}
-	s, err := parseScript(text)
-	if err != nil {
-		return script{}, fmt.Errorf("read replay script %s: %w", path, err)
-	}
-	return s, nil
-}
-
-func parseScript(text []byte) (script, error) {
 	if len(text) > maxScript {
-		return script{}, fmt.Errorf("it has more than %d bytes", maxScript)
+		return script{}, fmt.Errorf("read replay script %s: it has more than %d bytes", path, maxScript)
 	}
 	var s script
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&s); err != nil && !errors.Is(err, io.EOF) {
-		return script{}, err
+		return script{}, fmt.Errorf("read replay script %s: %w", path, err)
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return script{}, errors.New("there is more than one YAML document")
+		return script{}, fmt.Errorf("read replay script %s: there is more than one YAML document", path)
 	}
 	if len(s.Entries) == 0 {
-		return script{}, errors.New("there are no entries")
+		return script{}, fmt.Errorf("read replay script %s: there are no entries", path)
 	}
 	return s, nil
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// lay puts the settings inside and replaces what an earlier call left there: settings planted by one role must not affect the next.
-func (l *Loan) lay() error {
+// copySettings puts the settings inside and replaces what an earlier call left there: settings planted by one role must not affect the next.
+func (l *Loan) copySettings() error {
 	if err := makeFolder(l.inside, filepath.Dir(l.login.tokens())); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (l *Loan) lay() error {
 		}
 		for _, path := range found {
 			if err := l.setting(path); err != nil {
-				return fmt.Errorf("lay out %s: %w", path, err)
+				return fmt.Errorf("copy settings %s: %w", path, err)
 			}
 		}
 	}
