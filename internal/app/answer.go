@@ -38,7 +38,8 @@ func (p *App) Asking(ctx context.Context, ref, only string) (*Asking, error) {
 		return nil, err
 	}
 	a := &Asking{Question: found.Run.Details.Question, Run: found.Run, app: p, found: found}
-	if x, asked := p.AskingSession(ctx, &found.Run); asked != nil {
+	x, info := p.SessionOf(ctx, &found.Run)
+	if asked := AskedBy(info); asked != nil {
 		a.host, a.Session, a.Question, a.Run.Details.Question = x, true, asked, asked
 	}
 	run := &a.Run

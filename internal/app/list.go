@@ -84,7 +84,7 @@ func (p *App) Listings(ctx context.Context, latest []store.RunSummary, requests 
 		}
 		doing := commandline.Doing(&r.Run)
 		if e := r.Run.Error; e != nil && e.ReasonCode == workflow.PreparedCode {
-			if info := p.SessionOf(ctx, &r.Run); info != nil {
+			if _, info := p.SessionOf(ctx, &r.Run); info != nil {
 				doing = "its session is " + CameTo(info)
 			}
 		}

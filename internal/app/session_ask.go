@@ -81,28 +81,11 @@ func (s *sessionAsker) person(ctx context.Context, q agent.Question, what string
 	return perform.Told(answer), answer.By, nil
 }
 
-// AskedBy is the question that a session's agent asks, nil if it asks none.
+// AskedBy is the question that a session's agent asks, nil if it asks none or there is no session.
 func AskedBy(info *session.Info) *workflow.Question {
 	var q workflow.Question
-	if info.Question == nil || info.EndedAt != nil || json.Unmarshal(info.Question.Details, &q) != nil {
+	if info == nil || info.Question == nil || info.EndedAt != nil || json.Unmarshal(info.Question.Details, &q) != nil {
 		return nil
 	}
 	return &q
-}
-
-// AskingSession is the session that works on a run's request and the question that its agent asks, nil if it asks none.
-func (p *App) AskingSession(ctx context.Context, run *workflow.Run) (*session.Session, *workflow.Question) {
-	all, err := SessionsOf(p.Store)
-	if err != nil {
-		return nil, nil
-	}
-	x, err := all.Open(ctx, session.Name("", run.Details.Number))
-	if err != nil {
-		return nil, nil
-	}
-	info, err := x.Info(ctx)
-	if err != nil {
-		return nil, nil
-	}
-	return x, AskedBy(&info)
 }

@@ -110,19 +110,19 @@ func ParseIssue(text string) (int, error) {
 	return strconv.Atoi(strings.TrimPrefix(text, "#"))
 }
 
-// SessionOf is the latest session of the run's issue, nil if there is none or it can't be read.
-func (p *App) SessionOf(ctx context.Context, r *workflow.Run) *session.Info {
+// SessionOf is the latest session of the run's issue; both are nil if there is none or it can't be read.
+func (p *App) SessionOf(ctx context.Context, r *workflow.Run) (*session.Session, *session.Info) {
 	all, err := SessionsOf(p.Store)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	x, err := all.Open(ctx, session.Name("", r.Details.Number))
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	info, err := x.Info(ctx)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	return &info
+	return x, &info
 }

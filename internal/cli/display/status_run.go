@@ -43,7 +43,8 @@ func PrintRun(ctx context.Context, p *command.Project, r *workflow.Run, holder s
 func printNext(ctx context.Context, p *command.Project, r *workflow.Run, holder store.LockRecord, held bool) {
 	if name, ok := strings.CutPrefix(holder.Owner, app.SessionOwner); ok {
 		p.Print("\n%s %s works in its environment\n  follow it: signalbox session watch %s; end it: signalbox session stop %s\n", p.Paint(command.Yellow, "Meanwhile:"), name, r.Ref(), r.Ref())
-		if _, asked := p.AskingSession(ctx, r); asked != nil {
+		_, info := p.SessionOf(ctx, r)
+		if asked := app.AskedBy(info); asked != nil {
 			asking := *r
 			asking.Details.Question = asked
 			PrintQuestion(p.Invocation, &asking)
@@ -87,7 +88,7 @@ func printDetails(ctx context.Context, p *command.Project, r *workflow.Run) {
 
 // printSession prints what the session came to, whose work is in the run's environment.
 func printSession(ctx context.Context, p *command.Project, r *workflow.Run) {
-	info := p.SessionOf(ctx, r)
+	_, info := p.SessionOf(ctx, r)
 	if info == nil || r.State.Final() {
 		return
 	}
