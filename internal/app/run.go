@@ -81,7 +81,7 @@ func (p *App) LatestIf(ctx context.Context, r *engine.Engine, request forge.Requ
 	case latest.Run.State != workflow.Canceled:
 		return latest.Ref, errors.Join(p.ownRun(ctx, latest.Ref), p.sameSettings(&latest.Run, request))
 	default:
-		if err := r.Settle(ctx, latest.Run); err != nil {
+		if err := r.Project(ctx, latest.Run); err != nil {
 			return workflow.RunRef{}, err
 		}
 	}

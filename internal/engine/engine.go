@@ -1,9 +1,8 @@
 // Package engine owns the loop: save the run with its pending actions in one
-// write, perform them, report the results, repeat. It owns the queue and the
-// orders of people, and refuses every decision: machine.Decide makes them.
-// It knows documents and locks by interfaces, and leaves side effects to a
-// Performer. Starting a run and resuming one after a crash are the same code
-// path.
+// write, perform them, report the results, repeat. It owns the queue and takes
+// the orders of people. It refuses to decide: machine.Decide does that. It knows
+// documents and locks by interfaces, and leaves side effects to a Performer.
+// Starting a run and resuming one after a crash are the same code path.
 package engine
 
 import (
@@ -16,32 +15,32 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Config is what an engine works with. Program, Observe and Logger are optional.
+// Config is what an engine needs. Program, Observe and Logger are optional.
 type Config struct {
 	Runs      Runs
 	Locks     Locks
 	Performer Performer
-	// Program is what a person named now to implement requests.
+	// Program implements requests, by a person's choice for this process.
 	Program string
 	// MaxParallel is the number of slots of the project's queue.
 	MaxParallel int
 	Clock       Clock
-	// Observe is told of every saved transition, in order, from one goroutine per run.
+	// Observe receives every saved transition, in order, from one goroutine per run.
 	Observe func(workflow.Run)
 	Logger  *slog.Logger
 }
 
-// Clock is the time and the waiting for it, injected together.
+// Clock tells the time and waits.
 type Clock struct {
 	Now func() time.Time
 	// After sends once, when d has passed.
 	After func(d time.Duration) <-chan time.Time
 }
 
-// Engine runs runs. Its only state is the order in which its runs wait for a slot: everything else is in the documents.
+// Engine executes runs. Its only state is the order in which they wait for a slot: everything else is in the documents.
 type Engine struct {
 	Config
-	// prepares: runs go no further than Prepare says.
+	// prepares: runs stop where Prepare says.
 	prepares bool
 	line     *line
 }
@@ -59,27 +58,26 @@ func New(c Config) *Engine {
 }
 
 var (
-	// ErrLost: another engine took the run over; this one stopped before it wrote anything more.
+	// ErrLost: another engine took the run over, and this one stopped before it wrote anything more.
 	ErrLost = errors.New("another runner has taken the run over")
-	// ErrInterrupted as the cause of a canceled context: this process was told to end, and nobody asked
-	// for the run to stop.
+	// ErrInterrupted is the cause of a canceled context when this process has to end and no one stopped the run.
 	ErrInterrupted = fmt.Errorf("told to end: %w", context.Canceled)
-	// ErrNotSaved: stage.json cannot be written or read, so nothing more is done (R14).
+	// ErrNotSaved: stage.json can't be written or read, so the run stops here (R14).
 	ErrNotSaved = errors.New(workflow.StageWriteFailedCode)
 )
 
-// RunningError: the file of the request's lock was removed, and a process that had the lock still carries the run.
+// RunningError: the request's lock file was removed while its holder still executes the run.
 type RunningError struct{ PID int }
 
 func (e *RunningError) Error() string {
-	return fmt.Sprintf("process %d still carries this run, although somebody removed its lock (.signalbox/locks)", e.PID)
+	return fmt.Sprintf("process %d still executes this run, although its lock (in .signalbox/locks) was removed", e.PID)
 }
 
-// Run brings a run of the request as far as it goes without a person and
-// returns it as last saved. which chooses or creates the run; it's called with
-// the request's lock held, so that a request never has two live runs.
-// ErrHeld: another process carries one at this moment. A canceled context stops
-// the run as a person's "stop" does, unless its cause is ErrInterrupted.
+// Run takes a run of the request as far as possible without a person and returns
+// it as last saved. which chooses or creates the run; the request's lock is held
+// then, so a request never has two live runs. ErrHeld: another process executes
+// one. A canceled context stops the run like a person's "stop", unless its cause
+// is ErrInterrupted.
 func (e *Engine) Run(ctx context.Context, requestID, owner string, which func(context.Context) (workflow.RunRef, error)) (workflow.Run, error) {
 	x := &execution{Engine: e}
 	var err error
@@ -103,24 +101,42 @@ func (e *Engine) Run(ctx context.Context, requestID, owner string, which func(co
 	if err := e.Performer.Begin(ctx, x.run); err != nil {
 		return x.run, err
 	}
-	return x.carry(ctx)
+	return x.execute(ctx)
 }
 
-// Settle brings what others read of a run up to date with one that is over: its
-// engine may have died between the last save and that. The request's lock is held.
-func (e *Engine) Settle(ctx context.Context, run workflow.Run) error {
-	return e.project(ctx, run)
+// preparing is the number of runs that may be prepared beside those that work: making an environment is short, and a
+// person waits for it.
+const preparing = 16
+
+var errPrepared = errors.New("the environment is ready")
+
+// Prepare is Run up to the run's environment, whatever the request depends on. The run stops there (NEEDS_INPUT), so
+// that a session or a person can work in its environment. If it ends otherwise, it says why, as after Run.
+func (e *Engine) Prepare(ctx context.Context, requestID, owner string, which func(context.Context) (workflow.RunRef, error)) (workflow.Run, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	own := *e
+	own.prepares = true
+	own.MaxParallel += preparing
+	own.Observe = func(run workflow.Run) {
+		e.Observe(run)
+		if run.Details.EnvID != "" && !run.Details.EnvRemoved {
+			stop(errPrepared)
+		}
+	}
+	return own.Run(ctx, requestID, owner, which)
 }
 
-func (e *Engine) project(ctx context.Context, run workflow.Run) error {
+// Project updates what others read about a run. Call it, with the request's lock held, for a run that is over, too: its
+// engine may have died after the last save.
+func (e *Engine) Project(ctx context.Context, run workflow.Run) error {
 	if err := e.Performer.Project(ctx, run); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotSaved, err)
 	}
 	return nil
 }
 
-// outrank takes the lock anew when its epoch is not above the run's, which
-// happens only if the lock's file was removed.
+// outrank takes the lock again if its epoch isn't above the run's, which happens only if the lock's file was removed.
 func (x *execution) outrank(ctx context.Context, owner string) error {
 	known := x.run.Details.Epoch
 	if x.request.Epoch() > known {
@@ -144,11 +160,11 @@ func (x *execution) outrank(ctx context.Context, owner string) error {
 	return nil
 }
 
-func (x *execution) carry(ctx context.Context) (workflow.Run, error) {
+func (x *execution) execute(ctx context.Context) (workflow.Run, error) {
 	if x.run.State.Final() {
-		return x.run, x.project(ctx, x.run)
+		return x.run, x.Project(ctx, x.run)
 	}
-	if x.run.Details.Epoch > 0 { // it was admitted once, so that it may have started something
+	if x.run.Details.Epoch > 0 { // it was admitted once, so it may have started processes
 		x.logged("end processes of an earlier engine", x.Performer.Sweep(ctx, x.run))
 	}
 	watch, cancel := context.WithCancel(ctx)
@@ -157,10 +173,10 @@ func (x *execution) carry(ctx context.Context) (workflow.Run, error) {
 	if x.changes, err = x.Runs.WatchRun(watch, x.ref); err != nil {
 		return x.run, err
 	}
-	if q := x.run.Details.Question; q != nil { // its agent is gone
+	if q := x.run.Details.Question; q != nil { // the agent that asked is gone
 		err = x.decide(ctx, workflow.Withdrawn{Question: q.ID})
 	} else {
-		err = x.project(ctx, x.run)
+		err = x.Project(ctx, x.run)
 	}
 	if err != nil {
 		return x.run, err
@@ -169,8 +185,8 @@ func (x *execution) carry(ctx context.Context) (workflow.Run, error) {
 	return x.run, err
 }
 
-// live takes the run through orders, queue and actions until no engine can move it. A run that is
-// parked comes back to the queue when its time has come.
+// live takes the run through orders, queue and actions until no engine can move it. A parked run returns to the queue
+// at its time.
 func (x *execution) live(ctx context.Context) error {
 	for {
 		if err := x.takeOrders(ctx); err != nil || x.run.State.Ended() {
@@ -191,7 +207,7 @@ func (x *execution) live(ctx context.Context) error {
 	}
 }
 
-// parked waits for the time until which the run is parked, looking for orders in between.
+// parked waits until a parked run's time, and takes orders meanwhile.
 func (x *execution) parked(ctx context.Context) error {
 	for x.run.State == workflow.Queued && x.run.Details.ParkedUntil != nil {
 		left := x.run.Details.ParkedUntil.Sub(x.Clock.Now())
@@ -213,7 +229,7 @@ func (x *execution) parked(ctx context.Context) error {
 	return nil
 }
 
-// parkedPoll is how often the time is looked at: a machine that slept wakes up late.
+// parkedPoll is how often a parked run looks at the clock: timers are late on a machine that slept.
 const parkedPoll = time.Minute
 
 func (x *execution) logged(doing string, err error) {

@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/workflow/machine"
 )
 
-// execution is one run in the hands of this engine.
+// execution is one run that this engine executes.
 type execution struct {
 	*Engine
 	ref     workflow.RunRef
@@ -17,13 +17,13 @@ type execution struct {
 	writer  Writer
 	request Lock
 	slot    Lock
-	// changes signals that somebody else may have written the run.
+	// changes signals that another process may have written the run.
 	changes <-chan struct{}
-	// asking is the question that people see.
-	asking *asking
+	// asking is the question that people see; empty if there is none.
+	asking asking
 }
 
-// loop performs what is pending until nothing is, looking for orders in between.
+// loop performs pending actions until there are none, and takes orders in between.
 func (x *execution) loop(ctx context.Context) error {
 	for {
 		if err := x.takeOrders(ctx); err != nil {
@@ -52,8 +52,8 @@ func (x *execution) loop(ctx context.Context) error {
 	}
 }
 
-// perform carries an action out beside a watch for orders that stop it. It
-// returns no event when the action was stopped before it came to anything.
+// perform performs an action, and meanwhile watches for orders that stop it. It returns no event if the action was
+// stopped before it had a result.
 func (x *execution) perform(ctx context.Context, action workflow.Action) (workflow.Event, error) {
 	acting, stop := context.WithCancel(ctx)
 	defer stop()
@@ -63,13 +63,17 @@ func (x *execution) perform(ctx context.Context, action workflow.Action) (workfl
 	run := x.run
 	go func() { done <- x.Performer.Perform(acting, run, action, p) }()
 	latest := x.run
-	defer func() { x.run, x.asking = latest, nil }()
+	defer func() { x.run, x.asking = latest, asking{} }()
 	for {
 		var err error
 		select {
 		case event := <-done:
-			if event == nil {
-				err = x.noteLast(ctx, p, &latest)
+			if event == nil { // save what a stopped call had used by its end
+				select {
+				case report := <-p.reports:
+					err = x.note(ctx, &latest, report)
+				default:
+				}
 			}
 			return event, err
 		case report := <-p.reports:
@@ -80,13 +84,14 @@ func (x *execution) perform(ctx context.Context, action workflow.Action) (workfl
 			err = x.ask(ctx, &latest, q)
 		case q := <-p.withdrawn:
 			err = x.withdraw(ctx, &latest, q)
-		case <-x.asking.overdue():
-			err = x.settle(ctx, &latest, x.nobodyAnswered())
+		case <-x.asking.expires:
+			x.Logger.Warn("no one answered in time, so the question counts as denied", "run", x.ref.RunID, "question", x.asking.id, "tool", x.asking.Tool)
+			err = x.reply(ctx, &latest, workflow.Answered{Answer: Overdue(x.asking.id)})
 		case <-x.request.Lost():
 			err = ErrLost
 		case _, open := <-x.changes:
 			if !open {
-				x.changes = nil // ctx ended, which stops the action by itself
+				x.changes = nil // ctx ended, which stops the action anyway
 			}
 			if err = x.takeAnswers(ctx, &latest); interrupts(latest.Signals) {
 				stop()
@@ -100,17 +105,7 @@ func (x *execution) perform(ctx context.Context, action workflow.Action) (workfl
 	}
 }
 
-// noteLast saves what a call that was stopped had used by its end.
-func (x *execution) noteLast(ctx context.Context, p *progress, latest *workflow.Run) error {
-	select {
-	case report := <-p.reports:
-		return x.note(ctx, latest, report)
-	default:
-		return nil
-	}
-}
-
-// note saves a fact that moves nothing, about the action that is being performed.
+// note saves a fact about the current action that doesn't move the run.
 func (x *execution) note(ctx context.Context, latest *workflow.Run, event workflow.Event) error {
 	next, _ := machine.Decide(*latest, event, x.Clock.Now().UTC())
 	if next.Details.Transition == latest.Details.Transition {
@@ -124,7 +119,7 @@ func (x *execution) note(ctx context.Context, latest *workflow.Run, event workfl
 	return nil
 }
 
-// look has what changed outside decided upon, before anything else is done. It reports whether the run changed.
+// look finds outside changes before the next action and has them decided. It reports whether the run changed.
 func (x *execution) look(ctx context.Context) (moved bool, err error) {
 	event, err := x.Performer.Look(ctx, x.run)
 	if err != nil || event == nil {
@@ -135,19 +130,18 @@ func (x *execution) look(ctx context.Context) (moved bool, err error) {
 	return x.run.Details.Transition != before, err
 }
 
-// decide asks for the judgement on a fact, saves it, and brings the other
-// documents up to date. A fact that changes nothing is not saved.
+// decide has a fact decided, saves the result, and updates the other documents. A fact that changes nothing isn't saved.
 func (x *execution) decide(ctx context.Context, event workflow.Event) error {
 	next, _ := machine.Decide(x.run, event, x.Clock.Now().UTC())
 	if next.Details.Transition == x.run.Details.Transition {
 		return nil
 	}
-	ctx = context.WithoutCancel(ctx) // what is decided is saved, whoever stops us
+	ctx = context.WithoutCancel(ctx) // a decision is saved even if ctx has ended
 	if err := x.save(ctx, &next, event); err != nil {
 		return err
 	}
 	x.run = next
-	if err := x.project(ctx, next); err != nil {
+	if err := x.Project(ctx, next); err != nil {
 		return err
 	}
 	x.Observe(x.run)

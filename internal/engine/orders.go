@@ -2,13 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"signalbox/internal/workflow"
 )
 
-// takeOrders has every order that people left in the signals decided upon.
-// Deciding acknowledges, so each order is taken once.
+// takeOrders has every order in the signals decided. Deciding acknowledges an order, so each is taken once.
 func (x *execution) takeOrders(ctx context.Context) error {
 	if err := x.refresh(ctx, &x.run); err != nil {
 		return err
@@ -21,8 +21,8 @@ func (x *execution) takeOrders(ctx context.Context) error {
 	return nil
 }
 
-// orders are the signals as events: the one that ends most first, and to go on
-// last, for an answer is only taken while the run waits for it.
+// orders returns the signals as events: the one that ends most comes first. Resuming comes last, because answers count
+// only while the run waits for them.
 func orders(s workflow.Signals) (events []workflow.Event) {
 	for _, c := range s.Commands {
 		if c.Kind == workflow.CommandCancel {
@@ -32,7 +32,7 @@ func orders(s workflow.Signals) (events []workflow.Event) {
 	if s.StopRequested {
 		events = append(events, workflow.StopRequested{})
 	}
-	var answer workflow.Event // to the question whether to merge: the last word counts
+	var answer workflow.Event // to the question whether to merge: the last one counts
 	for _, c := range s.Commands {
 		switch c.Kind {
 		case workflow.CommandApprove:
@@ -44,7 +44,7 @@ func orders(s workflow.Signals) (events []workflow.Event) {
 		case workflow.CommandRetry:
 			events = append(events, workflow.Retried{})
 		case workflow.CommandAnswer:
-			events = append(events, workflow.Answered{Command: c.ID}) // no agent waits between two actions, or after a crash
+			events = append(events, workflow.Answered{Command: c.ID}) // no agent waits for it between two actions or after a crash
 		}
 	}
 	if answer != nil {
@@ -57,7 +57,7 @@ func orders(s workflow.Signals) (events []workflow.Event) {
 	return events
 }
 
-// interrupts reports whether an order cannot wait for the action in hand.
+// interrupts reports whether an order can't wait for the current action.
 func interrupts(s workflow.Signals) bool {
 	for _, event := range orders(s) {
 		if _, ok := event.(workflow.StopRequested); ok {
@@ -65,4 +65,15 @@ func interrupts(s workflow.Signals) bool {
 		}
 	}
 	return false
+}
+
+// standStill returns the order that the end of ctx gives the run.
+func standStill(ctx context.Context) workflow.Event {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errPrepared):
+		return workflow.Prepared{}
+	case errors.Is(cause, ErrInterrupted):
+		return workflow.Interrupted{}
+	}
+	return workflow.StopRequested{}
 }

@@ -5,21 +5,20 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"signalbox/internal/workflow"
 )
 
-// queuePoll is how often the queue is looked at without being told to: a
-// holder that was killed frees its slot in silence.
+// queuePoll is how often a run tries for a slot without a signal: a killed holder frees its slot silently.
 const queuePoll = time.Second
 
-// queue waits for a slot and admits the run. It answers false when an order
-// ended the run before it was admitted.
+// queue waits for a slot and admits the run. It returns false if an order ended the run before.
 func (x *execution) queue(ctx context.Context) (admitted bool, err error) {
 	place := x.line.join()
 	defer x.line.leave(place)
-	for front := false; !front; { // nothing is kept open meanwhile but the request's lock
+	for front := false; !front; { // only the request's lock is open meanwhile
 		select {
 		case <-place.turn:
 			front = true
@@ -68,7 +67,7 @@ func (x *execution) admit(ctx context.Context, slot Lock) (bool, error) {
 	return true, nil
 }
 
-// wait says what the run waits for and returns when that may have changed.
+// wait saves what the run waits for and returns when that may have changed.
 func (x *execution) wait(ctx context.Context, freed <-chan struct{}, poll <-chan time.Time, what string) error {
 	if err := x.decide(ctx, workflow.Waiting{For: what, Request: x.request.View()}); err != nil {
 		return err
@@ -89,7 +88,7 @@ func (x *execution) wait(ctx context.Context, freed <-chan struct{}, poll <-chan
 	return nil
 }
 
-// slots says what a run waits for, and who has it as far as that is known.
+// slots describes what a run waits for and, as far as known, the holders.
 func (x *execution) slots(holders []string) string {
 	what := "a free slot"
 	if x.MaxParallel > 1 {
@@ -100,4 +99,46 @@ func (x *execution) slots(holders []string) string {
 		return what
 	}
 	return what + ", held by " + strings.Join(names, ", ")
+}
+
+// inFront is how many runs of one process try for a slot at once and show its holders. Each change of holders costs them
+// a look and a save. The others wait silently for their turn, so a thousand runs cost no more than these.
+const inFront = 8
+
+// line is the order in which the runs of this process try for a slot. A crash loses nothing by it: all of them are QUEUED.
+type line struct {
+	mu     sync.Mutex
+	places []*place
+}
+
+// place is a run's place in the line.
+type place struct {
+	// turn is closed when the run is in front.
+	turn  chan struct{}
+	front bool
+}
+
+func (l *line) join() *place {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := &place{turn: make(chan struct{})}
+	l.places = append(l.places, p)
+	l.moveUp()
+	return p
+}
+
+func (l *line) leave(p *place) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.places = slices.DeleteFunc(l.places, func(other *place) bool { return other == p })
+	l.moveUp()
+}
+
+func (l *line) moveUp() {
+	for _, p := range l.places[:min(inFront, len(l.places))] {
+		if !p.front {
+			p.front = true
+			close(p.turn)
+		}
+	}
 }

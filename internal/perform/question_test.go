@@ -143,7 +143,7 @@ func (c *calling) end(t *testing.T) workflow.Run {
 
 var vet = agent.Question{ID: "1", Kind: agent.Permission, Tool: "Bash", Subject: "go vet", Text: "go vet"}
 
-func TestAQuestionThatNobodyAnswersInTimeCountsAsDenied(t *testing.T) {
+func TestAQuestionWithoutAnAnswerInTimeCountsAsDenied(t *testing.T) {
 	t.Parallel()
 	c := startCalling(t, permission.Rules{})
 	told := c.asks(t.Context(), vet)
@@ -152,14 +152,14 @@ func TestAQuestionThatNobodyAnswersInTimeCountsAsDenied(t *testing.T) {
 		t.Errorf("it waits for %s", deadline.long)
 	}
 	deadline.over <- c.clock.now
-	if a := <-told; a.Verdict != agent.Denied || !strings.Contains(a.Text, "Nobody answered in time") {
+	if a := <-told; a.Verdict != agent.Denied || !strings.Contains(a.Text, "No one answered in time") {
 		t.Errorf("the agent is told %+v", a)
 	}
 	run := c.end(t)
 	if a := run.Details.Answer; run.Details.Question != nil || a == nil || a.By != workflow.NobodyInTime || a.Question != "Q1" {
 		t.Errorf("%s, %+v, %+v", run.State, run.Details.Question, a)
 	}
-	if !strings.Contains(c.log.String(), "nobody answered in time") {
+	if !strings.Contains(c.log.String(), "no one answered in time") {
 		t.Errorf("the log says %q", c.log.String())
 	}
 	events, err := os.ReadFile(c.root + "/" + store.RunDir(c.ref) + "/events.jsonl")

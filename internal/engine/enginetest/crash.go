@@ -11,10 +11,10 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// errCrash is what an engine is told that dies. What it does after that doesn't reach the document.
+// errCrash is the error that a dying engine gets. Its later saves don't reach the document.
 var errCrash = errors.New("the engine died")
 
-// mortal are runs whose engine dies at a save: just before it, or just after.
+// mortal are runs whose engine dies just before or just after a save.
 type mortal struct {
 	engine.Runs
 	left  int
@@ -44,14 +44,14 @@ func (w *mortalWriter) Save(ctx context.Context, run *workflow.Run, event workfl
 	return errors.Join(errCrash, err)
 }
 
-// crashes has an engine die at its every save but one, again and again, until a run came to its end; then at each single
-// save of a run. Each engine needs a save to be admitted and one to come further.
+// crashes kills engine after engine at its n-th save until a run ends; then one engine at each single save of a run, and
+// its successor ends the run. Each engine needs one save to be admitted and one to advance.
 func crashes(t *testing.T, f *fixture) {
 	f.crashEvery(t, 2, true)
 	f.crashEvery(t, 3, true)
 	f.crashEvery(t, 3, false)
 	whole := f.create(t, 9, false)
-	run, err := f.carry(t.Context(), f.engine(nil), &whole)
+	run, err := f.execute(t.Context(), f.engine(nil), &whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,13 @@ func crashes(t *testing.T, f *fixture) {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("at save %d, after it %t", n, after), func(t *testing.T) {
 				t.Parallel()
-				f.crashAt(t, n, after)
+				f := f.fixture(t)
+				m := &mortal{Runs: f.project, left: n, after: after}
+				if _, err := f.execute(t.Context(), f.engine(func(c *engine.Config) { c.Runs = m }), &f.run); m.dead != errors.Is(err, errCrash) {
+					t.Fatalf("after save %d it ended with %v", n, err)
+				}
+				f.ends(t, workflow.Done, "")
+				f.checkEffects(t)
 			})
 		}
 	}
@@ -71,13 +77,13 @@ func (f *fixture) crashEvery(t *testing.T, n int, after bool) {
 	f = f.fixture(t)
 	for engines := 1; ; engines++ {
 		if engines > 200 {
-			t.Fatalf("with %d saves each, no engine comes to the end", n)
+			t.Fatalf("with %d saves each, no engine finishes the run", n)
 		}
 		m := &mortal{Runs: f.project, left: n, after: after}
-		run, err := f.carry(t.Context(), f.engine(func(c *engine.Config) { c.Runs = m }), &f.run)
+		run, err := f.execute(t.Context(), f.engine(func(c *engine.Config) { c.Runs = m }), &f.run)
 		if m.dead {
 			if err == nil {
-				t.Fatal("an engine that died returned no error")
+				t.Fatal("a dead engine returned no error")
 			}
 			continue
 		}
@@ -90,19 +96,7 @@ func (f *fixture) crashEvery(t *testing.T, n int, after bool) {
 	}
 }
 
-// crashAt kills one engine at the n-th save of a run; its successor brings the run to the end.
-func (f *fixture) crashAt(t *testing.T, n int, after bool) {
-	t.Helper()
-	f = f.fixture(t)
-	m := &mortal{Runs: f.project, left: n, after: after}
-	if _, err := f.carry(t.Context(), f.engine(func(c *engine.Config) { c.Runs = m }), &f.run); m.dead != errors.Is(err, errCrash) {
-		t.Fatalf("after save %d it ended with %v", n, err)
-	}
-	f.ends(t, workflow.Done, "")
-	f.checkEffects(t)
-}
-
-// checkEffects checks that what an engine did again it did under the same key.
+// checkEffects checks that an engine repeats an action only under the same key.
 func (f *fixture) checkEffects(t *testing.T) {
 	t.Helper()
 	if sorted := slices.Compact(slices.Sorted(slices.Values(f.world.done))); len(sorted) != len(f.world.done) {

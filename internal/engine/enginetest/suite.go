@@ -1,4 +1,4 @@
-// Package enginetest is the suite that every engine passes, over any
+// Package enginetest is the suite that every engine passes, with any
 // implementation of the documents and locks of runs: what a run leaves behind,
 // how orders reach it, and that an engine may die at any save.
 package enginetest
@@ -17,22 +17,22 @@ import (
 	"signalbox/internal/workflow/machine"
 )
 
-// Project is what an engine works on, and how others reach it.
+// Project is an engine's documents and locks, with what people and tests do to them.
 type Project interface {
 	engine.Runs
 	engine.Locks
 	CreateRun(ctx context.Context, run *workflow.Run) error
 	LoadRun(ctx context.Context, ref workflow.RunRef) (workflow.Run, error)
-	// Signal leaves an order of a person for the run.
+	// Signal leaves a person's order for the run.
 	Signal(ctx context.Context, ref workflow.RunRef, change func(*workflow.Signals) error) error
 }
 
-// Engine is what the suite asks of one.
+// Engine is the part of an engine that the suite uses.
 type Engine interface {
 	Run(ctx context.Context, requestID, owner string, which func(context.Context) (workflow.RunRef, error)) (workflow.Run, error)
 }
 
-// Suite says what is tested.
+// Suite names the engine and the documents under test.
 type Suite struct {
 	// Open returns a new project for one test.
 	Open func(t *testing.T) Project
@@ -47,18 +47,18 @@ func (s Suite) Run(t *testing.T) {
 		s.New = func(c engine.Config) Engine { return engine.New(c) }
 	}
 	for name, scenario := range map[string]func(*testing.T, *fixture){
-		"a run goes to its end and every step of it is saved first": theLog,
-		"a stop ends the action in hand, and the run goes on later": stopped,
-		"a run that is canceled ends":                               canceled,
-		"an approval counts for the commit that it names":           approved,
-		"an approval that comes early is not lost":                  approvedEarly,
-		"a host that lost its lock writes nothing more":             lost,
-		"a former engine's save is refused":                         fenced,
-		"a document of an older program goes on":                    upgraded,
-		"a run waits for a slot, and says who has it":               queued,
-		"one request has one live run":                              held,
-		"an engine may die at any save":                             crashes,
-		"a question is answered by a person":                        asked,
+		"a run ends, and saves each step before it takes the step":   theLog,
+		"a stop ends the current action, and the run can be resumed": stopped,
+		"a canceled run ends":                             canceled,
+		"an approval counts for the commit that it names": approved,
+		"an early approval isn't lost":                    approvedEarly,
+		"a host that lost its lock writes nothing more":   lost,
+		"a former engine's save is refused":               fenced,
+		"a run saved by an older version goes on":         upgraded,
+		"a run waits for a slot and names its holder":     queued,
+		"one request has one live run":                    held,
+		"an engine may die at any save":                   crashes,
+		"a person answers a question":                     asked,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +88,7 @@ func (s Suite) fixture(t *testing.T) *fixture {
 	return f
 }
 
-// begun is when every run of the suite begins.
+// begun is when all runs of the suite begin.
 var begun = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func (f *fixture) create(t *testing.T, number int, manual bool) workflow.Run {
@@ -106,7 +106,7 @@ func (f *fixture) create(t *testing.T, number int, manual bool) workflow.Run {
 // engine returns an engine as another process would start it.
 func (f *fixture) engine(change func(*engine.Config)) Engine {
 	c := engine.Config{Runs: f.project, Locks: f.project, Performer: f.world, MaxParallel: 1,
-		// The clock stands still and no time passes: whatever happens has to be signaled.
+		// The clock is stopped, so everything has to be signaled.
 		Clock: engine.Clock{Now: func() time.Time { return begun }, After: func(time.Duration) <-chan time.Time { return nil }}}
 	if change != nil {
 		change(&c)
@@ -114,14 +114,14 @@ func (f *fixture) engine(change func(*engine.Config)) Engine {
 	return f.New(c)
 }
 
-func (f *fixture) carry(ctx context.Context, e Engine, run *workflow.Run) (workflow.Run, error) {
+func (f *fixture) execute(ctx context.Context, e Engine, run *workflow.Run) (workflow.Run, error) {
 	return e.Run(ctx, run.RequestID, "suite", func(context.Context) (workflow.RunRef, error) { return workflow.RefOf(run), nil })
 }
 
-// ends carries the scenario's run and checks how it ended.
+// ends executes the scenario's run and checks how it ended.
 func (f *fixture) ends(t *testing.T, want workflow.State, code string) workflow.Run {
 	t.Helper()
-	run, err := f.carry(t.Context(), f.engine(nil), &f.run)
+	run, err := f.execute(t.Context(), f.engine(nil), &f.run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func (f *fixture) check(t *testing.T, run *workflow.Run, want workflow.State, co
 	}
 	saved, err := f.project.LoadRun(t.Context(), workflow.RefOf(run))
 	if err != nil || saved.Details.Transition != run.Details.Transition || saved.State != run.State {
-		t.Fatalf("saved is %s after %d transitions, and Carry returned %s after %d: %v", saved.State, saved.Details.Transition, run.State, run.Details.Transition, err)
+		t.Fatalf("saved is %s after %d transitions, and the engine returned %s after %d: %v", saved.State, saved.Details.Transition, run.State, run.Details.Transition, err)
 	}
 }
 
@@ -163,7 +163,7 @@ func command(kind workflow.CommandKind, commit string) func(*workflow.Signals) {
 
 func resume(s *workflow.Signals) { s.ResumeRequested = true }
 
-// begin carries the run beside the test, until the action in hand is of that kind; wait returns how it ended.
+// begin executes the run beside the test until an action of that kind is held. wait returns how the run ended.
 func (f *fixture) begin(t *testing.T, e Engine, kind workflow.ActionKind) (action workflow.Action, wait func() (workflow.Run, error)) {
 	t.Helper()
 	f.hold(kind)
@@ -173,7 +173,7 @@ func (f *fixture) begin(t *testing.T, e Engine, kind workflow.ActionKind) (actio
 	}
 	done := make(chan result, 1)
 	go func() {
-		run, err := f.carry(t.Context(), e, &f.run)
+		run, err := f.execute(t.Context(), e, &f.run)
 		done <- result{run, err}
 	}()
 	select {
@@ -187,7 +187,7 @@ func (f *fixture) begin(t *testing.T, e Engine, kind workflow.ActionKind) (actio
 	}
 }
 
-// hold lets actions of that kind wait until they're stopped; the empty kind lets none.
+// hold makes actions of that kind wait until they're stopped; the empty kind holds none.
 func (f *fixture) hold(kind workflow.ActionKind) {
 	f.world.mu.Lock()
 	defer f.world.mu.Unlock()
@@ -199,20 +199,20 @@ func theLog(t *testing.T, f *fixture) {
 	e := f.engine(func(c *engine.Config) {
 		c.Observe = func(run workflow.Run) { seen = append(seen, run.Details.Transition) }
 	})
-	run, err := f.carry(t.Context(), e, &f.run)
+	run, err := f.execute(t.Context(), e, &f.run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.check(t, &run, workflow.Done, "")
 	if !slices.IsSorted(seen) || len(slices.Compact(slices.Clone(seen))) != len(seen) || seen[len(seen)-1] != run.Details.Transition {
-		t.Errorf("observed were the transitions %d", seen)
+		t.Errorf("observed transitions %d", seen)
 	}
 	if len(f.world.done) != f.world.performed || run.Details.MergeCommit == "" {
 		t.Errorf("%d effects of %d actions: %q", len(f.world.done), f.world.performed, f.world.done)
 	}
 	again := f.ends(t, workflow.Done, "")
 	if again.Details.Transition != run.Details.Transition || len(f.world.done) != f.world.performed {
-		t.Error("a run that is over is carried again")
+		t.Error("a run that is over was executed again")
 	}
 }
 
@@ -241,7 +241,7 @@ func canceled(t *testing.T, f *fixture) {
 	}
 	f.check(t, &run, workflow.Canceled, "")
 	if !run.Details.EnvRemoved && run.Details.EnvID != "" || run.Details.MergeCommit != "" {
-		t.Errorf("left are %+v", run.Details)
+		t.Errorf("left behind: %+v", run.Details)
 	}
 }
 
@@ -256,7 +256,7 @@ func approved(t *testing.T, f *fixture) {
 	}
 }
 
-// approvedEarly approves while another engine carries the run: the order is in the document when it comes to it.
+// approvedEarly approves while the run is elsewhere: the order waits in the document.
 func approvedEarly(t *testing.T, f *fixture) {
 	f.run = f.create(t, 2, true)
 	run := f.ends(t, workflow.NeedsInput, workflow.ApprovalRequired)
@@ -274,7 +274,7 @@ func approvedEarly(t *testing.T, f *fixture) {
 	f.ends(t, workflow.Done, "")
 }
 
-// losable are locks whose requests can be lost.
+// losable are locks whose request locks can be lost.
 type losable struct {
 	engine.Locks
 	lost chan struct{}
@@ -314,7 +314,7 @@ func lost(t *testing.T, f *fixture) {
 	f.hold("")
 	run := f.ends(t, workflow.Done, "")
 	if run.Details.Epoch <= before.Details.Epoch || f.world.swept == 0 {
-		t.Errorf("the epoch was %d and is %d; what was left behind was ended %d times", before.Details.Epoch, run.Details.Epoch, f.world.swept)
+		t.Errorf("the epoch was %d and is %d; processes were swept %d times", before.Details.Epoch, run.Details.Epoch, f.world.swept)
 	}
 }
 
@@ -340,7 +340,7 @@ func fenced(t *testing.T, f *fixture) {
 	}
 }
 
-// upgraded has a run stop in the middle, with a document that lacks what this version added and has what it doesn't know.
+// upgraded stops a run midway and resumes it from a document that lacks a key of this version and has an unknown one.
 func upgraded(t *testing.T, f *fixture) {
 	_, wait := f.begin(t, f.engine(nil), workflow.RunTests)
 	f.signal(t, &f.run, func(s *workflow.Signals) { s.StopRequested = true })
@@ -374,7 +374,7 @@ func queued(t *testing.T, f *fixture) {
 	var group sync.WaitGroup
 	var run workflow.Run
 	var err error
-	group.Go(func() { run, err = f.carry(t.Context(), e, &second) })
+	group.Go(func() { run, err = f.execute(t.Context(), e, &second) })
 	if message := <-waits; !strings.Contains(message, "run 1") {
 		t.Errorf("it says %q", message)
 	}
@@ -392,8 +392,8 @@ func queued(t *testing.T, f *fixture) {
 
 func held(t *testing.T, f *fixture) {
 	_, wait := f.begin(t, f.engine(nil), workflow.CallAgent)
-	if _, err := f.carry(t.Context(), f.engine(nil), &f.run); !errors.Is(err, engine.ErrHeld) {
-		t.Errorf("a second engine carries it: %v", err)
+	if _, err := f.execute(t.Context(), f.engine(nil), &f.run); !errors.Is(err, engine.ErrHeld) {
+		t.Errorf("a second engine got it: %v", err)
 	}
 	f.signal(t, &f.run, func(s *workflow.Signals) { s.StopRequested = true })
 	if _, err := wait(); err != nil {
@@ -430,7 +430,7 @@ func asked(t *testing.T, f *fixture) {
 			}
 		}
 	})
-	run, err := f.carry(t.Context(), e, &f.run)
+	run, err := f.execute(t.Context(), e, &f.run)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestTheEngineOverRunsInMemory(t *testing.T) {
 	t.Parallel()
-	enginetest.Suite{Open: func(*testing.T) enginetest.Project { return enginetest.NewMemory() }}.Run(t)
+	enginetest.Suite{Open: func(*testing.T) enginetest.Project { return newMemory() }}.Run(t)
 }
 
 func TestTheEngineOverFiles(t *testing.T) {

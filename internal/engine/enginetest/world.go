@@ -11,8 +11,8 @@ import (
 	"signalbox/internal/workflow/policy"
 )
 
-// world is what actions change: the same for every engine that works on it, and what a crash of one leaves. It
-// implements engine.Performer; each action is attach-or-start, as real ones are.
+// world is what actions change. All engines share it, and it outlives their crashes. It implements engine.Performer; like
+// real actions, each looks for its own results first.
 type world struct {
 	load func(context.Context, workflow.RunRef) (workflow.Run, error)
 
@@ -20,11 +20,11 @@ type world struct {
 	// done are the effects by run and key, in order; performed counts every attempt.
 	done      []string
 	performed int
-	// problems are what no engine may do.
+	// problems are the rules that an engine broke.
 	problems []string
-	// holds lets an action wait for the end of its context. It's asked with the action's kind.
+	// holds reports whether actions of a kind wait until their context ends.
 	holds func(workflow.ActionKind) bool
-	// held has an action that waits.
+	// held receives each action that waits.
 	held  chan workflow.Action
 	asks  func(context.Context, engine.Progress, workflow.Action)
 	swept int
@@ -36,13 +36,10 @@ func (w *world) broken(format string, args ...any) {
 	w.problems = append(w.problems, fmt.Sprintf(format, args...))
 }
 
-// Begin implements engine.Performer.
 func (w *world) Begin(context.Context, workflow.Run) error { return nil }
 
-// Holder implements engine.Performer.
 func (w *world) Holder(context.Context, workflow.Run) (int, error) { return 0, nil }
 
-// Sweep implements engine.Performer.
 func (w *world) Sweep(context.Context, workflow.Run) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,32 +47,30 @@ func (w *world) Sweep(context.Context, workflow.Run) error {
 	return nil
 }
 
-// Admit implements engine.Performer.
 func (w *world) Admit(_ context.Context, _ workflow.Run, a *workflow.Admitted) error {
 	a.Isolation = "bubblewrap"
 	return nil
 }
 
-// Look implements engine.Performer.
 func (w *world) Look(context.Context, workflow.Run) (workflow.Event, error) { return nil, nil }
 
-// Project implements engine.Performer. Nothing is shown that is not saved.
+// Project checks that everything shown was saved before.
 func (w *world) Project(ctx context.Context, run workflow.Run) error {
 	saved, err := w.load(context.WithoutCancel(ctx), workflow.RefOf(&run))
 	if err != nil {
 		return err
 	}
 	if saved.Details.Transition < run.Details.Transition {
-		w.broken("transition %d is shown, and %d is saved", run.Details.Transition, saved.Details.Transition)
+		w.broken("transition %d is shown, but only %d is saved", run.Details.Transition, saved.Details.Transition)
 	}
 	return nil
 }
 
-// Perform implements engine.Performer.
+// Perform checks that the action was saved as the next one, and notes its effect once.
 func (w *world) Perform(ctx context.Context, run workflow.Run, a workflow.Action, p engine.Progress) workflow.Event {
 	saved, err := w.load(context.WithoutCancel(ctx), workflow.RefOf(&run))
 	if err != nil || len(saved.Details.Pending) == 0 || saved.Details.Pending[0].Key != a.Key || saved.State != workflow.Running {
-		w.broken("%s is performed, which is not what was saved to be done (%v)", a.Key, err)
+		w.broken("%s is performed but wasn't saved as the next action (%v)", a.Key, err)
 	}
 	if w.asks != nil {
 		w.asks(ctx, p, a)
@@ -97,7 +92,7 @@ func (w *world) Perform(ctx context.Context, run workflow.Run, a workflow.Action
 	return outcome(&run, a)
 }
 
-// outcome is what the action comes to when all goes well. It depends on the run alone.
+// outcome returns the event of an action that succeeds. It depends on the run alone.
 func outcome(run *workflow.Run, a workflow.Action) workflow.Event {
 	o, j := workflow.Outcome{Key: a.Key}, &run.Details
 	commit := fmt.Sprintf("c%039d", j.Orders)

@@ -1,4 +1,4 @@
-package enginetest
+package enginetest_test
 
 import (
 	"context"
@@ -13,23 +13,21 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Memory keeps runs and locks in memory, for tests of what needs an engine. It implements Project.
-type Memory struct {
+// memory keeps runs and locks in memory. It implements enginetest.Project.
+type memory struct {
 	mu    sync.Mutex
 	runs  map[workflow.RunRef][]byte
 	epoch map[string]int64
 	locks map[string]*memoryLock
-	// watches are signaled at every change, of whatever.
+	// watches are signaled at every change.
 	watches map[chan struct{}]bool
 }
 
-// NewMemory returns a Memory without runs.
-func NewMemory() *Memory {
-	return &Memory{runs: map[workflow.RunRef][]byte{}, epoch: map[string]int64{}, locks: map[string]*memoryLock{}, watches: map[chan struct{}]bool{}}
+func newMemory() *memory {
+	return &memory{runs: map[workflow.RunRef][]byte{}, epoch: map[string]int64{}, locks: map[string]*memoryLock{}, watches: map[chan struct{}]bool{}}
 }
 
-// CreateRun implements Project.
-func (m *Memory) CreateRun(_ context.Context, run *workflow.Run) error {
+func (m *memory) CreateRun(_ context.Context, run *workflow.Run) error {
 	data, err := json.Marshal(run)
 	if err != nil {
 		return err
@@ -41,12 +39,12 @@ func (m *Memory) CreateRun(_ context.Context, run *workflow.Run) error {
 }
 
 // put replaces a run's document. m.mu is held.
-func (m *Memory) put(ref workflow.RunRef, data []byte) {
+func (m *memory) put(ref workflow.RunRef, data []byte) {
 	m.runs[ref] = data
 	m.signal()
 }
 
-func (m *Memory) signal() {
+func (m *memory) signal() {
 	for watch := range m.watches {
 		select {
 		case watch <- struct{}{}:
@@ -55,14 +53,13 @@ func (m *Memory) signal() {
 	}
 }
 
-// LoadRun implements Project.
-func (m *Memory) LoadRun(_ context.Context, ref workflow.RunRef) (workflow.Run, error) {
+func (m *memory) LoadRun(_ context.Context, ref workflow.RunRef) (workflow.Run, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.load(ref)
 }
 
-func (m *Memory) load(ref workflow.RunRef) (run workflow.Run, err error) {
+func (m *memory) load(ref workflow.RunRef) (run workflow.Run, err error) {
 	data, ok := m.runs[ref]
 	if !ok {
 		return run, fmt.Errorf("run %s: %w", ref, fs.ErrNotExist)
@@ -70,8 +67,7 @@ func (m *Memory) load(ref workflow.RunRef) (run workflow.Run, err error) {
 	return run, json.Unmarshal(data, &run)
 }
 
-// Signal implements Project.
-func (m *Memory) Signal(_ context.Context, ref workflow.RunRef, change func(*workflow.Signals) error) error {
+func (m *memory) Signal(_ context.Context, ref workflow.RunRef, change func(*workflow.Signals) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	run, err := m.load(ref)
@@ -88,8 +84,7 @@ func (m *Memory) Signal(_ context.Context, ref workflow.RunRef, change func(*wor
 	return err
 }
 
-// OpenRun implements engine.Runs.
-func (m *Memory) OpenRun(ctx context.Context, ref workflow.RunRef) (engine.Writer, workflow.Run, error) {
+func (m *memory) OpenRun(ctx context.Context, ref workflow.RunRef) (engine.Writer, workflow.Run, error) {
 	run, err := m.LoadRun(ctx, ref)
 	if err != nil {
 		return nil, run, err
@@ -97,15 +92,13 @@ func (m *Memory) OpenRun(ctx context.Context, ref workflow.RunRef) (engine.Write
 	return &memoryWriter{of: m, ref: ref, seen: run.Signals.Clone()}, run, nil
 }
 
-// WatchRun implements engine.Runs.
-func (m *Memory) WatchRun(ctx context.Context, _ workflow.RunRef) (<-chan struct{}, error) {
+func (m *memory) WatchRun(ctx context.Context, _ workflow.RunRef) (<-chan struct{}, error) {
 	return m.watch(ctx), nil
 }
 
-// WatchSlots implements engine.Locks.
-func (m *Memory) WatchSlots(ctx context.Context) (<-chan struct{}, error) { return m.watch(ctx), nil }
+func (m *memory) WatchSlots(ctx context.Context) (<-chan struct{}, error) { return m.watch(ctx), nil }
 
-func (m *Memory) watch(ctx context.Context) <-chan struct{} {
+func (m *memory) watch(ctx context.Context) <-chan struct{} {
 	watch := make(chan struct{}, 1)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,7 +113,7 @@ func (m *Memory) watch(ctx context.Context) <-chan struct{} {
 }
 
 type memoryWriter struct {
-	of   *Memory
+	of   *memory
 	ref  workflow.RunRef
 	seen workflow.Signals
 }
@@ -159,14 +152,14 @@ func (w *memoryWriter) Rest() {}
 func (w *memoryWriter) Close() error { return nil }
 
 type memoryLock struct {
-	of    *Memory
+	of    *memory
 	name  string
 	owner string
 	epoch int64
 	lost  chan struct{}
 }
 
-func (m *Memory) take(name string, owner engine.Owner) (*memoryLock, string) {
+func (m *memory) take(name string, owner engine.Owner) (*memoryLock, string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if held := m.locks[name]; held != nil {
@@ -178,8 +171,7 @@ func (m *Memory) take(name string, owner engine.Owner) (*memoryLock, string) {
 	return lock, ""
 }
 
-// LockRequest implements engine.Locks.
-func (m *Memory) LockRequest(_ context.Context, requestID string, owner engine.Owner) (engine.Lock, error) {
+func (m *memory) LockRequest(_ context.Context, requestID string, owner engine.Owner) (engine.Lock, error) {
 	lock, by := m.take(requestID, owner)
 	if lock == nil {
 		return nil, fmt.Errorf("%w by %s", engine.ErrHeld, by)
@@ -187,8 +179,7 @@ func (m *Memory) LockRequest(_ context.Context, requestID string, owner engine.O
 	return lock, nil
 }
 
-// TakeSlot implements engine.Locks.
-func (m *Memory) TakeSlot(_ context.Context, slots int, owner engine.Owner) (engine.Lock, []string, error) {
+func (m *memory) TakeSlot(_ context.Context, slots int, owner engine.Owner) (engine.Lock, []string, error) {
 	var holders []string
 	for i := range slots {
 		lock, by := m.take(fmt.Sprintf("slot-%d", i), owner)

@@ -2,7 +2,7 @@ package engine
 
 import "testing"
 
-func TestOnlyTheFrontOfTheLineLooksForASlotInTheOrderInWhichItCame(t *testing.T) {
+func TestOnlyTheFrontOfTheLineTriesForASlotInOrder(t *testing.T) {
 	t.Parallel()
 	var l line
 	var places []*place
@@ -18,12 +18,12 @@ func TestOnlyTheFrontOfTheLineLooksForASlotInTheOrderInWhichItCame(t *testing.T)
 			default:
 			}
 			if want := n < inFront; front != want {
-				t.Fatalf("after %d have left, the %d. of the line is in front: %t, want %t", left, n+1, front, want)
+				t.Fatalf("after %d left, number %d in the line is in front: %t, want %t", left, n+1, front, want)
 			}
 		}
 		l.leave(places[left])
 	}
 	if last := l.join(); !last.front {
-		t.Error("who joins an empty line is not in front")
+		t.Error("a run that joins an empty line isn't in front")
 	}
 }
