@@ -20,6 +20,7 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/health"
 	"signalbox/internal/problem"
+	"signalbox/internal/process"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/wire"
@@ -175,11 +176,13 @@ func (p *App) runAll(ctx context.Context, requests []forge.Request, watch Watche
 	results := make([]Result, len(requests))
 	var group sync.WaitGroup
 	beginning := make(chan struct{}, beginAtOnce)
+	open := make(chan struct{}, atOnce(len(requests), p.Config.MaxParallel, process.OpenFiles()))
 	for i, request := range requests {
+		open <- struct{}{}
 		beginning <- struct{}{}
 		begun := sync.OnceFunc(func() { <-beginning })
 		group.Go(func() {
-			defer begun()
+			defer func() { begun(); <-open }()
 			results[i].Run, results[i].Err = p.Run(ctx, r, request, func(ctx context.Context) (workflow.RunRef, error) {
 				defer begun()
 				return which(ctx, r, request)
@@ -188,6 +191,16 @@ func (p *App) runAll(ctx context.Context, requests []forge.Request, watch Watche
 	}
 	group.Wait()
 	return results, nil
+}
+
+// atOnce returns how many of a process's runs are begun before the first ends. A run in the queue has one file open, its
+// request's lock, so only a low limit of open files keeps some back.
+func atOnce(runs, working int, files uint64) int {
+	const reserved = 320 // for the runs that work, and for those that begin
+	if files < reserved+uint64(runs) {
+		runs = max(working, int(files)-reserved)
+	}
+	return runs
 }
 
 // Run runs a request's run, which is chosen with the request's lock held.

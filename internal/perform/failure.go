@@ -23,6 +23,7 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 	kind := kinds[a.Kind]
 	e := workflow.Error{Category: cmp.Or(kind.category, workflow.CategoryExecution), ReasonCode: workflow.ActionFailedCode,
 		Title: cmp.Or(kind.title, "an action failed"), Message: x.Redact.String(err.Error()), Severity: workflow.Major, Retryable: mayPass(err)}
+	exhausted, allowMore := process.Exhausted(err)
 	resume := x.run.ThenResume()
 	advise := func(steps ...workflow.NextStep) { e.Next = append(steps, resume) }
 	var uncallable *AgentError
@@ -38,9 +39,9 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 		e.Title, e.Message = "work in the environment is too large to keep", x.Redact.String(x.run.Details.EnvPath+": "+innermost(err).Error())
 		e.Next = []workflow.NextStep{workflow.Advice(fmt.Sprintf("keep it yourself: copy it out of %s, delete it there", x.run.Details.EnvPath)).Following(resume),
 			x.run.Forced("or lose it")}
-	case process.Exhausted(err):
-		e.ReasonCode, e.Category, e.Title = workflow.NoProcessesCode, workflow.CategoryEnvironment, "no further process can be started"
-		advise(workflow.Advice(process.ExhaustedAdvice))
+	case exhausted != "":
+		e.ReasonCode, e.Category, e.Title = workflow.NoProcessesCode, workflow.CategoryEnvironment, exhausted
+		advise(workflow.Advice(allowMore))
 	case errors.Is(err, environment.ErrGone):
 		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.EnvironmentGoneCode, false, workflow.CategoryEnvironment, environment.ErrGone.Error()
 		e.Next = []workflow.NextStep{x.run.Ask("have it made again with what was recorded", workflow.VerbResume)}

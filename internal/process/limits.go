@@ -48,15 +48,27 @@ func LimitsNote(l Limits) string {
 	return fmt.Sprintf("the limit of %s cannot be held: no control group of it may be made here", strings.Join(missing, " and "))
 }
 
-// ExhaustedAdvice is what a person can do where Exhausted is true.
-const ExhaustedAdvice = "end programs that you do not need, or allow more processes: ulimit -u (of a service: TasksMax)"
-
-// Exhausted reports whether err says that no further process could be started because of a limit: by us, or by git
-// or bubblewrap, which say so in words (those of the C locale, in which we start them).
-func Exhausted(err error) bool {
+// Exhausted says which limit of this process err is about, and what a person can do about it; both are empty if it's about
+// none. git and bubblewrap say so in words, those of the C locale, in which Signalbox starts them.
+func Exhausted(err error) (what, advice string) {
 	if err == nil {
-		return false
+		return "", ""
 	}
 	says := func(words string) bool { return strings.Contains(err.Error(), words) }
-	return errors.Is(err, syscall.EAGAIN) && says("fork/exec") || says("Resource temporarily unavailable") || says("unable to fork")
+	switch {
+	case errors.Is(err, syscall.EAGAIN) && says("fork/exec"), says("Resource temporarily unavailable"), says("unable to fork"):
+		return "no further process can be started", "end programs that you do not need, or allow more processes: ulimit -u (of a service: TasksMax)"
+	case errors.Is(err, syscall.EMFILE), says("Too many open files"):
+		return "no further file can be opened", "allow more open files: ulimit -n (of a service: LimitNOFILE), or name fewer requests at once"
+	}
+	return "", ""
+}
+
+// OpenFiles returns how many files this process may have open at the same time.
+func OpenFiles() uint64 {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return openFiles
+	}
+	return limit.Cur
 }

@@ -22,8 +22,8 @@ func Explained(err error) error {
 	if err == nil || errors.As(err, &p) {
 		return err
 	}
-	if process.Exhausted(err) {
-		return &problem.Error{Err: err, Hint: process.ExhaustedAdvice, Code: problem.CodeOf(err)}
+	if _, advice := process.Exhausted(err); advice != "" {
+		return &problem.Error{Err: err, Hint: advice, Code: problem.CodeOf(err)}
 	}
 	if errors.Is(err, engine.ErrNotSaved) && errors.Is(err, fs.ErrNotExist) {
 		return &problem.Error{Err: err, Hint: `something removed Signalbox's files while it worked; nothing more was done: go on with "signalbox resume"`, Code: problem.CodeOf(err)}
