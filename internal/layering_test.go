@@ -79,7 +79,7 @@ var packages = map[string][]string{
 	"schema":                              {},
 	"pipeline":                            {},
 	"probe":                               {"workflow", "process", "redact"},                                                     // is a program inside environments, too: it can reach no document
-	"heal":                                {"workflow", "health", "commandline", "store", "probe", "process", "redact", "forge"}, // carries no run itself: how one is carried is given to it
+	"heal":                                {"workflow", "health", "commandline", "store", "probe", "process", "redact", "forge"}, // carries no run itself: how one is executed is given to it
 	"gateway":                             {"agent", "flock", "process"},                                                         // stands between an agent and its model: what it finds is told in the port's words; processes share a day under a lock
 	"session":                             {"session/terminal", "flock", "process", "redact", "store"},                           // holds an agent's process; what environment it runs in is an Executor that cli hands in
 	"session/terminal":                    {"redact"},                                                                            // bytes in, a screen, keys and an agent's markers out: it holds no process

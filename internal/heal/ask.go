@@ -44,7 +44,7 @@ func (p *pass) once(ctx context.Context, c workflow.HealthCheck, place Place) (s
 		command := p.Ask(c)
 		command.Total = limit
 		s, err := p.run(ctx, place, command, limit)
-		if said := strings.TrimSpace(s.said); s.head == exited(1) && said != "" { // the program says itself what is wrong
+		if said := strings.TrimSpace(s.said); s.head == "exit code 1" && said != "" { // the program says itself what is wrong
 			s = answered(said)
 		}
 		return s, nil, err
@@ -100,7 +100,7 @@ func (p *pass) run(ctx context.Context, place Place, c process.Command, limit ti
 	case process.NoMemory:
 		s.head = "ended by the kernel: out of memory"
 	default:
-		s.head, s.said = exited(result.ExitCode), whole
+		s.head, s.said = fmt.Sprintf("exit code %d", result.ExitCode), whole
 		if result.Signal != "" {
 			s.head = "ended by " + result.Signal
 		}
@@ -116,8 +116,6 @@ func headed(head, text string) string {
 	}
 	return head + ":\n" + text
 }
-
-func exited(code int) string { return fmt.Sprintf("exit code %d", code) }
 
 // tests runs the project's tests one by one until one fails. limit covers all of them together.
 func (p *pass) tests(ctx context.Context, place Place, limit time.Duration) (s seen, err error) {

@@ -58,11 +58,11 @@ func TestAForgeThatIsAwayForOneErrorHoldsUpNoOther(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.dir, "other"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.config.Carry = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
+	s.config.Run = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
 		if r.Check.ID == "other" {
 			return workflow.Run{State: workflow.Done, Details: workflow.Details{Settings: workflow.Settings{Check: &r.Check}}}, os.Remove(filepath.Join(s.dir, "other"))
 		}
-		return s.carry(ctx, r)
+		return s.runRepair(ctx, r)
 	}
 	s.goesAway("Health check whole")
 	repairs := s.held(t, health.PassWaiting).Pass.Repairs

@@ -11,7 +11,7 @@ import (
 )
 
 // A pass over 50 checks that pass, the slowest of which takes a second: how much longer the pass takes,
-// as slowest-ratio. No run is carried, so no model is called.
+// as slowest-ratio. No run starts, so no model is called.
 func BenchmarkFiftyHealthyChecks(b *testing.B) {
 	dir := b.TempDir()
 	initialize(b, dir)

@@ -55,7 +55,7 @@ func Escalate(ctx context.Context, f forge.Forge, r *redact.Redactor, h health.S
 	}
 	body := fmt.Sprintf("Repairs failed in %d passes in a row. Nothing is repaired until a person acts.\n\n"+
 		"- error: %s\n- last attempt: %s\n- errors detected: %d\n- repairs: %d of %d succeeded\n\n%s"+
-		"What is known of the error:\n\n%s\n\nWhen it is mended, or to have it tried again, type:\n\n    signalbox health record rearmed\n\n"+
+		"What is known of the error:\n\n%s\n\nAfter fixing it, or to have it tried again, type:\n\n    signalbox health record rearmed\n\n"+
 		"The next pass looks at once, and repairs what still fails. %d passes in a row that find nothing wrong close this request.\n",
 		h.ContinuousFailureCount, h.LastErrorID, h.LastAttemptAt, h.TotalErrorsDetected, h.TotalFixesSucceeded, h.TotalFixesAttempted,
 		tried.String(), quoted(h.LastErrorSummary), health.HealthyPasses)

@@ -26,7 +26,7 @@ type Config struct {
 	Tests  []string
 	// Every is the interval between two looks at a healthy project.
 	Every time.Duration
-	// Unattended: the project's folder is thrown away after the pass, so no one can approve a run that waits there. Such a run counts as failed;
+	// Unattended: the project's folder is deleted after the pass, so no one can approve a run that waits there. Such a run counts as failed;
 	// otherwise every pass would pay for the same change.
 	Unattended bool
 	// Root is the project's folder.
@@ -37,8 +37,8 @@ type Config struct {
 	Ask func(workflow.HealthCheck) process.Command
 	// Branch returns CI's last result for the default branch. It is nil if the forge has no CI.
 	Branch func(context.Context) (forge.Check, error)
-	// Carry runs the repair as far as possible without a person, and returns the run.
-	Carry  func(context.Context, Repair) (workflow.Run, error)
+	// Run runs the repair as far as possible without a person, and returns the run.
+	Run    func(context.Context, Repair) (workflow.Run, error)
 	Redact *redact.Redactor
 	Clock  func() time.Time
 	// ID returns the id for a new pass.

@@ -30,14 +30,18 @@ type History struct {
 	Earlier Sum `json:"earlier,omitzero"`
 }
 
-// add writes a pass to the log and replaces an entry of the same pass. A pass with the same result as the one before only increases that entry's
-// count.
+// add writes a pass to the log and replaces an entry of the same pass. A pass with the same result as the one before, and no
+// repair judged, only increases that entry's count.
 func (h *History) add(ended health.Pass) {
 	if i := len(h.Passes) - 1; i >= 0 && h.Passes[i].LastID == ended.ID {
 		return
 	}
 	h.Passes = slices.DeleteFunc(h.Passes, func(known health.Pass) bool { return known.ID == ended.ID })
-	if i := len(h.Passes) - 1; i >= 0 && saysTheSame(h.Passes[i], ended) {
+	judgedNothingNew := func(a, b health.Repair) bool {
+		return a.ErrorID == b.ErrorID && a.Request == b.Request && a.Run == b.Run && a.Outcome == b.Outcome && a.Why == b.Why && reflect.DeepEqual(a.Next, b.Next) &&
+			a.Outcome != health.RepairFixed && a.Outcome != health.RepairFailed
+	}
+	if i := len(h.Passes) - 1; i >= 0 && h.Passes[i].Result == ended.Result && slices.EqualFunc(h.Passes[i].Repairs, ended.Repairs, judgedNothingNew) {
 		h.Passes[i].Again, h.Passes[i].LastID, h.Passes[i].LastAt = h.Passes[i].Again+1, ended.ID, ended.EndedAt
 		return
 	}
@@ -49,14 +53,6 @@ func (h *History) add(ended health.Pass) {
 		h.Earlier = Sum{Repairs: all.Repairs - left.Repairs, Fixed: all.Fixed - left.Fixed, Calls: all.Calls - left.Calls,
 			Tokens: all.Tokens - left.Tokens, CostMicroUSD: all.CostMicroUSD - left.CostMicroUSD} // the total stays the same
 	}
-}
-
-// saysTheSame reports whether two passes had the same result and neither judged a repair.
-func saysTheSame(a, b health.Pass) bool {
-	return a.Result == b.Result && slices.EqualFunc(a.Repairs, b.Repairs, func(a, b health.Repair) bool {
-		return a.ErrorID == b.ErrorID && a.Request == b.Request && a.Run == b.Run && a.Outcome == b.Outcome && a.Why == b.Why && reflect.DeepEqual(a.Next, b.Next) &&
-			a.Outcome != health.RepairFixed && a.Outcome != health.RepairFailed
-	})
 }
 
 // Past reads the log.

@@ -76,15 +76,15 @@ func (d *deadly) pass() {
 
 func (d *deadly) arm(s *site) {
 	d.Forge = s.forge
-	place, carry, now, observe := s.config.Place, s.config.Carry, s.config.Clock, s.config.Observe
+	place, runRepair, now, observe := s.config.Place, s.config.Run, s.config.Clock, s.config.Observe
 	s.config.Forge, s.written = d, d.pass
 	s.config.Place = func(ctx context.Context) (heal.Place, error) { d.pass(); return place(ctx) }
 	s.config.Clock = func() time.Time { d.pass(); return now() }
 	s.config.Observe = func(line string) { d.pass(); observe(line) }
-	s.config.Carry = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
+	s.config.Run = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
 		d.pass()
 		defer d.pass()
-		return carry(ctx, r)
+		return runRepair(ctx, r)
 	}
 }
 

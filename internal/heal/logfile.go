@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 
 	"signalbox/internal/process"
@@ -28,13 +29,23 @@ const (
 // readLog searches the lines added to a log since the last look for errors. Lines from before the first look don't count. A log can't show that an
 // error is gone, so an open error is checked by the configured rerun.
 func (p *pass) readLog(ctx context.Context, c workflow.HealthCheck, place Place) (seen, *sight, error) {
+	pattern, err := regexp.Compile(c.Pattern)
+	if err != nil {
+		return seen{outcome: LookUnknown, message: fmt.Sprintf("read pattern: %v", err)}, nil, nil
+	}
 	known, before := p.seen.Checks[c.ID]
-	lines, fresh, err := p.newErrors(c, known, before)
+	news, fresh, err := p.news(c.File, known, before)
 	if err != nil {
 		return seen{outcome: LookUnknown, message: err.Error()}, fresh, nil
 	}
-	if len(lines) > 0 {
-		return seen{outcome: LookFailed, message: string(lines), said: string(lines)}, fresh, nil
+	var found []string
+	for line := range bytes.Lines(news) {
+		if line = bytes.TrimRight(line, "\r\n"); pattern.Match(line) && len(found) < maxLines {
+			found = append(found, redact.Cut(string(line), maxLine))
+		}
+	}
+	if lines := strings.Join(found, "\n"); lines != "" {
+		return seen{outcome: LookFailed, message: lines, said: lines}, fresh, nil
 	}
 	if p.open(c) == nil || place == nil {
 		return seen{outcome: LookPassed}, fresh, nil
@@ -44,15 +55,11 @@ func (p *pass) readLog(ctx context.Context, c workflow.HealthCheck, place Place)
 	return s, fresh, err
 }
 
-// newErrors returns the matching lines and how far the log is read now.
-func (p *pass) newErrors(c workflow.HealthCheck, known sight, before bool) ([]byte, *sight, error) {
-	pattern, err := regexp.Compile(c.Pattern)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read pattern: %w", err)
-	}
-	file, err := OpenLog(p.Root, c.File)
+// news returns the lines that a log got since known, and how far it's read now. The first time, nothing is new.
+func (p *pass) news(name string, known sight, before bool) ([]byte, *sight, error) {
+	file, err := OpenLog(p.Root, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &sight{}, fmt.Errorf("log %s is not there", c.File) // all its lines will be new
+		return nil, &sight{}, fmt.Errorf("log %s is not there", name) // all its lines will be new
 	}
 	if err != nil {
 		return nil, nil, err
@@ -68,7 +75,7 @@ func (p *pass) newErrors(c workflow.HealthCheck, known sight, before bool) ([]by
 	}
 	var rest []byte
 	if known.Inode != fresh.Inode {
-		if rest, err = p.rotated(c.File, known); err != nil {
+		if rest, err = p.rotated(name, known); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -82,17 +89,7 @@ func (p *pass) newErrors(c workflow.HealthCheck, known sight, before bool) ([]by
 	}
 	whole := bytes.LastIndexByte(news, '\n') + 1 // the next look reads a line that is still being written
 	fresh.Offset -= int64(len(news) - whole)
-	return matching(append(rest, news[:whole]...), pattern), fresh, nil
-}
-
-func matching(news []byte, pattern *regexp.Regexp) []byte {
-	var found [][]byte
-	for line := range bytes.Lines(news) {
-		if line = bytes.TrimRight(line, "\r\n"); pattern.Match(line) && len(found) < maxLines {
-			found = append(found, []byte(redact.Cut(string(line), maxLine)))
-		}
-	}
-	return bytes.Join(found, []byte("\n"))
+	return append(rest, news[:whole]...), fresh, nil
 }
 
 // OpenLog opens a regular file. A path below the project root can't lead out of it.

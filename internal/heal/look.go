@@ -157,7 +157,7 @@ func (p *pass) shown(text string) string { return redact.Named(redact.Clean(p.Re
 // confirmed repeats a check until it passed once, or failed as often as the configuration requires. If its place could not be made, it doesn't run.
 func (p *pass) confirmed(ctx context.Context, c workflow.HealthCheck, place Place, nowhere error) (s seen, fresh *sight) {
 	if nowhere != nil && p.needsPlace(c) {
-		return seen{outcome: LookUnknown, message: fmt.Sprintf("make a place to look from: %v", nowhere)}, nil
+		return seen{outcome: LookUnknown, message: fmt.Sprintf("make a check sandbox: %v", nowhere)}, nil
 	}
 	var err error
 	for range max(1, c.Looks) {

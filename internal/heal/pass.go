@@ -48,7 +48,7 @@ func (h *Healer) Pass(ctx context.Context) (report Report, err error) {
 	if err != nil && ctx.Err() == nil {
 		line := redact.Line(p.Redact.String(err.Error()), 300) // for status displays
 		if err := p.update(ctx, func(h *health.State) { h.Loop.Stopped = line }); err != nil {
-			h.Logger.Warn("write down why the pass ended", "err", err)
+			h.Logger.Warn("record why the pass ended", "err", err)
 		}
 	}
 	p.report.Health = p.state

@@ -29,7 +29,7 @@ func TestAnErrorIsRepairedOnceAndVerifiedByTheNextPass(t *testing.T) {
 	s.pass(t, health.PassHealthy)
 	s.wantCounts(t, "healthy retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=3")
 	if len(s.runs) != 1 || !strings.Contains(s.runs[0].Request.Body, "cannot open settings") {
-		t.Errorf("carried: %+v", s.runs)
+		t.Errorf("runs: %+v", s.runs)
 	}
 	s.breakIt(t, "cannot open settings: password=hunter2hunter2")
 	s.pass(t, health.PassRepaired)
@@ -82,7 +82,7 @@ func TestAnErrorThatCannotBeRepairedCallsAPersonOnce(t *testing.T) {
 		s.pass(t, health.PassCritical)
 	}
 	if len(s.runs) != 3 || s.runs[2].Judged == "" || s.runs[2].Judged == s.runs[1].Judged {
-		t.Errorf("%d runs were carried, want 3, each after the one before was over", len(s.runs))
+		t.Errorf("%d runs, want 3, each after the one before was over", len(s.runs))
 	}
 	open, all := s.requests(t)
 	if all != 2 || !strings.HasPrefix(open[0], "Health check whole fails:") || !strings.HasPrefix(open[1], "Self-healing gave up:") {
@@ -148,7 +148,7 @@ func TestARepairThatWaitsForApprovalIsResumed(t *testing.T) {
 func TestAMergeIsAFixOnlyIfTheCheckPassesThen(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)
-	s.config.Carry = s.carryWithoutCheck
+	s.config.Run = s.runWithoutCheck
 	s.breakIt(t, "order 17 has no price")
 	s.pass(t, health.PassFailed)
 }
@@ -157,9 +157,9 @@ func TestAMergeIsAFixOnlyIfTheCheckPassesThen(t *testing.T) {
 func TestARepairThatTheNextLookFindsUndoneIsAFailureOfTheLoop(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)
-	s.config.Carry = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
+	s.config.Run = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
 		defer s.breakIt(t, "order 17 has no price")
-		return s.carry(ctx, r)
+		return s.runRepair(ctx, r)
 	}
 	s.breakIt(t, "order 17 has no price")
 	for _, undone := range []health.Result{health.PassFailed, health.PassFailed, health.PassCritical} {
@@ -185,11 +185,11 @@ func TestTwoChecksThatFailByOneCauseAreOneRepair(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.dir, "other"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.config.Carry = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
+	s.config.Run = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
 		if r.Check.ID == "other" {
 			defer func() { _ = os.Remove(filepath.Join(s.dir, "other")) }()
 		}
-		return s.carry(ctx, r)
+		return s.runRepair(ctx, r)
 	}
 	s.pass(t, health.PassRepaired)
 	s.wantCounts(t, "degraded retry=false failures=0 detected=3 attempted=2 succeeded=2 runs=1")
@@ -264,7 +264,7 @@ func TestTwoPassesAtOnceAreOneAndARefusal(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = other.store.Close() })
 	begun, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-	s.config.Carry = s.carryAfter(begun, goOn)
+	s.config.Run = s.runAfter(begun, goOn)
 	go func() {
 		_, err := heal.New(s.config).Pass(t.Context())
 		ended <- err

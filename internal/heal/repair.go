@@ -25,7 +25,7 @@ func (p *pass) repair(ctx context.Context, id string) (health.RepairOutcome, err
 	}
 	check, ok := p.check(e.Check)
 	if !ok {
-		return p.judge(ctx, health.Repair{ErrorID: id, Outcome: health.RepairFailed, Why: "its check is not configured any more"})
+		return p.judge(ctx, health.Repair{ErrorID: id, Outcome: health.RepairFailed, Why: "its check is no longer configured"})
 	}
 	request, err := p.request(ctx, id, check)
 	if err != nil {
@@ -35,13 +35,13 @@ func (p *pass) repair(ctx context.Context, id string) (health.RepairOutcome, err
 		return "", err
 	}
 	p.Observe(fmt.Sprintf("%s: repairing, request %d (%s)", check.ID, request.Number, request.ID))
-	run, err := p.Carry(ctx, Repair{Request: request, Check: check, Judged: p.state.Error(id).Judged})
+	run, err := p.Run(ctx, Repair{Request: request, Check: check, Judged: p.state.Error(id).Judged})
 	var held *store.HeldError
 	if errors.As(err, &held) {
-		return p.judge(ctx, health.Repair{ErrorID: id, Outcome: health.RepairWaiting, Why: "another process carries the request"})
+		return p.judge(ctx, health.Repair{ErrorID: id, Outcome: health.RepairWaiting, Why: "another process works on the request"})
 	}
 	if err = cmp.Or(err, ctx.Err()); err != nil {
-		return p.putOff(ctx, id, fmt.Errorf("carry request %s: %w", request.ID, err))
+		return p.putOff(ctx, id, fmt.Errorf("run request %s: %w", request.ID, err))
 	}
 	judged, err := p.outcome(ctx, id, check, &run)
 	if err != nil {
@@ -78,11 +78,22 @@ func (p *pass) check(id string) (workflow.HealthCheck, bool) {
 }
 
 // request opens the request about an error, one for each time the error appears. A request that is closed while no run works on it was about an
-// earlier time.
+// earlier time. The text says what failed, what is known about it, and what will prove the repair.
 func (p *pass) request(ctx context.Context, id string, check workflow.HealthCheck) (forge.Request, error) {
 	for {
 		e := p.state.Error(id)
-		request, err := p.Forge.OpenRequest(ctx, e.Key(), "Health check "+e.Check+" fails: "+redact.Joined(e.Summary, 100), p.Redact.String(body(e, check)))
+		line, _ := strings.CutPrefix(check.Title(), check.ID) // the id stays, even if it is "token"
+		text := fmt.Sprintf("The health check %q of this project fails. Find the cause and repair it; do not change the check or a test that shows the failure.\n\n"+
+			"- check: %s\n- error: %s\n- severity: %s\n", e.Check, redact.Line(check.ID+redact.Named(line), 300), e.ID, e.Severity)
+		if c := check.HTTP; c != nil && c.Start != "" {
+			text += "- the service is started by: " + redact.Line(redact.Named(c.Start), 300) + "\n"
+		}
+		text += "\nWhat it says:\n\n" + quoted(e.Summary) + "\n"
+		if check.Recipe != "" {
+			text += "\nWhat is known about such errors:\n\n" + redact.Named(redact.Clean(check.Recipe)) + "\n"
+		}
+		text += "\nThe check is run again on exactly what would be merged, and has to pass there.\n"
+		request, err := p.Forge.OpenRequest(ctx, e.Key(), "Health check "+e.Check+" fails: "+redact.Joined(e.Summary, 100), p.Redact.String(text))
 		if err != nil {
 			return request, fmt.Errorf("open request about %s: %w", id, err)
 		}
@@ -102,22 +113,27 @@ func (p *pass) outcome(ctx context.Context, id string, check workflow.HealthChec
 		Calls: run.Counters.PlannerCalls + run.Counters.ImplementerCalls + run.Counters.QACalls + run.Details.RepairCalls}
 	switch {
 	case run.State == workflow.Done:
-		look, err := p.proven(ctx, check, run)
-		if err != nil {
-			return r, err
+		// Only a passing check makes a merge a fix. The run's own tests include it, unless a person started the run.
+		look := Look{Outcome: LookPassed}
+		if c := run.Details.Settings.Check; c == nil || c.ID != check.ID {
+			looks, err := p.lookAt(ctx, []workflow.HealthCheck{check})
+			if err != nil {
+				return r, err
+			}
+			look = looks[0]
 		}
 		switch look.Outcome {
 		case LookPassed:
 			r.Outcome = health.RepairFixed
 		case LookUnknown:
-			r.Outcome, r.Why = health.RepairWaiting, "merged, and the check cannot be looked at: "+redact.Joined(look.Message, 160)
+			r.Outcome, r.Why = health.RepairWaiting, "merged, and the check cannot be run: "+redact.Joined(look.Message, 160)
 		default:
 			r.Why = "merged, and the check still fails"
 		}
 	case run.State == workflow.Canceled:
-		r.Why = "a person gave the run up"
+		r.Why = "a person gave up the run"
 	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired && p.Unattended:
-		r.Why = "the change waits for an approval, which nobody can give in an unattended pass"
+		r.Why = "the change waits for an approval, which no one can give in an unattended pass"
 	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired:
 		r.Outcome, r.Why = health.RepairWaiting, "the change waits for your approval"
 		r.Next = []workflow.NextStep{run.Ask("", workflow.VerbApprove)}
@@ -137,18 +153,6 @@ func (p *pass) outcome(ctx context.Context, id string, check workflow.HealthChec
 	return r, nil
 }
 
-// proven runs the check again: only a passing check makes a merge a fix. A run that a person started without the check is verified here too.
-func (p *pass) proven(ctx context.Context, check workflow.HealthCheck, run *workflow.Run) (Look, error) {
-	if c := run.Details.Settings.Check; c != nil && c.ID == check.ID {
-		return Look{Check: check.ID, Outcome: LookPassed}, nil
-	}
-	looks, err := p.lookAt(ctx, []workflow.HealthCheck{check})
-	if err != nil {
-		return Look{}, err
-	}
-	return looks[0], nil
-}
-
 func (p *pass) judge(ctx context.Context, r health.Repair) (health.RepairOutcome, error) {
 	check := r.ErrorID
 	if e := p.state.Error(r.ErrorID); e != nil {
@@ -158,21 +162,6 @@ func (p *pass) judge(ctx context.Context, r health.Repair) (health.RepairOutcome
 		health.RepairFailed: "the repair failed: ", health.RepairWaiting: "waiting: "}[r.Outcome] + redact.Line(commandline.Sentence(r.Why, r.Next), 200)
 	p.Observe(check + ": " + says)
 	return r.Outcome, p.update(ctx, func(h *health.State) { h.Judge(r, p.Clock()) })
-}
-
-// body returns the text of the request: what failed, what is known about it, and what will prove the repair.
-func body(e *health.Error, check workflow.HealthCheck) string {
-	line, _ := strings.CutPrefix(check.Title(), check.ID) // the id stays, even if it is "token"
-	text := fmt.Sprintf("The health check %q of this project fails. Find the cause and repair it; do not change the check or a test that shows the failure.\n\n"+
-		"- check: %s\n- error: %s\n- severity: %s\n", e.Check, redact.Line(check.ID+redact.Named(line), 300), e.ID, e.Severity)
-	if c := check.HTTP; c != nil && c.Start != "" {
-		text += "- the service is started by: " + redact.Line(redact.Named(c.Start), 300) + "\n"
-	}
-	text += "\nWhat it says:\n\n" + quoted(e.Summary) + "\n"
-	if check.Recipe != "" {
-		text += "\nWhat is known about such errors:\n\n" + redact.Named(redact.Clean(check.Recipe)) + "\n"
-	}
-	return text + "\nThe check is run again on exactly what would be merged, and has to pass there.\n"
 }
 
 // putOff records a repair as waiting because its request could not be opened or its run could not be started.

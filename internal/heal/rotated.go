@@ -24,9 +24,17 @@ func (p *pass) rotated(name string, known sight) ([]byte, error) {
 		if err != nil {
 			continue // a folder, or removed meanwhile
 		}
-		rest, found, err := restOf(file, known)
-		if err = errors.Join(err, file.Close()); err != nil || found {
-			return rest, err
+		var rest []byte
+		info, err := file.Stat()
+		found := err == nil && inode(info) == known.Inode && info.Size() >= known.Offset
+		if found { // it's the file that was read before
+			rest, err = io.ReadAll(io.NewSectionReader(file, max(known.Offset, info.Size()-maxNews), min(info.Size()-known.Offset, maxNews)))
+		}
+		if err = errors.Join(err, file.Close()); err != nil {
+			return nil, fmt.Errorf("read rotated log: %w", err)
+		}
+		if found {
+			return append(rest, '\n'), nil
 		}
 	}
 	return nil, nil
@@ -58,17 +66,4 @@ func (p *pass) beside(name string) (siblings []string, err error) {
 		}
 	}
 	return siblings, nil
-}
-
-// restOf returns the unread rest of a file if it is the one read before.
-func restOf(file *os.File, known sight) (rest []byte, found bool, err error) {
-	info, err := file.Stat()
-	if err != nil || inode(info) != known.Inode || info.Size() < known.Offset {
-		return nil, false, err
-	}
-	rest, err = io.ReadAll(io.NewSectionReader(file, max(known.Offset, info.Size()-maxNews), min(info.Size()-known.Offset, maxNews)))
-	if err != nil {
-		return nil, true, fmt.Errorf("read rotated log: %w", err)
-	}
-	return append(rest, '\n'), true, nil
 }

@@ -72,7 +72,7 @@ func openSite(ctx context.Context, dir string, checks ...workflow.HealthCheck) (
 	}
 	s.forge = local.New(local.Config{Repo: repo, Store: s.store, Root: dir, Clock: s.clock.now})
 	s.config = heal.Config{Store: s.store, Forge: s.forge, Checks: checks, Tests: []string{"true"}, Every: 5 * time.Minute, Root: dir,
-		Place: func(context.Context) (heal.Place, error) { return yard{process.Host{}, dir}, nil }, Carry: s.carry, Redact: mask, Clock: s.clock.now,
+		Place: func(context.Context) (heal.Place, error) { return yard{process.Host{}, dir}, nil }, Run: s.runRepair, Redact: mask, Clock: s.clock.now,
 		ID: func() string { return rand.Text() }, Observe: func(line string) { s.said = append(s.said, line) }}
 	return s, nil
 }
@@ -147,8 +147,8 @@ func (slowYard) Exec(_ context.Context, c process.Command) (process.Result, erro
 	return process.Result{Ending: process.TimedOut, Duration: c.Total}, nil
 }
 
-// carry performs a run that ends as comes says. A run that merges fixes what is broken, and closes its request.
-func (s *site) carry(ctx context.Context, r heal.Repair) (workflow.Run, error) {
+// runRepair performs a run that ends as comes says. A run that merges fixes what is broken, and closes its request.
+func (s *site) runRepair(ctx context.Context, r heal.Repair) (workflow.Run, error) {
 	s.runs = append(s.runs, r)
 	run := workflow.Run{RequestID: r.Request.ID, RunID: fmt.Sprintf("%s-%06d", s.clock.now().Format("20060102-150405"), len(s.runs)), State: s.comes}
 	run.Details.Number, run.Details.Settings.Check = r.Request.Number, &r.Check
@@ -166,17 +166,17 @@ func (s *site) carry(ctx context.Context, r heal.Repair) (workflow.Run, error) {
 	return run, nil
 }
 
-// carryWithoutCheck is a run that merged something else.
-func (s *site) carryWithoutCheck(_ context.Context, r heal.Repair) (workflow.Run, error) {
+// runWithoutCheck is a run that merged something else.
+func (s *site) runWithoutCheck(_ context.Context, r heal.Repair) (workflow.Run, error) {
 	return workflow.Run{RequestID: r.Request.ID, RunID: "20260202-111500-000001", State: workflow.Done}, nil
 }
 
-// carryAfter tells that it is called and waits to go on.
-func (s *site) carryAfter(begun chan<- struct{}, goOn <-chan struct{}) func(context.Context, heal.Repair) (workflow.Run, error) {
+// runAfter tells that it is called and waits to go on.
+func (s *site) runAfter(begun chan<- struct{}, goOn <-chan struct{}) func(context.Context, heal.Repair) (workflow.Run, error) {
 	return func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
 		close(begun)
 		<-goOn
-		return s.carry(ctx, r)
+		return s.runRepair(ctx, r)
 	}
 }
 

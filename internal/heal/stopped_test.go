@@ -37,7 +37,7 @@ func TestAnObstacleToOneCheckStopsNoOther(t *testing.T) {
 func TestAMergeThatCannotBeHeldAgainstItsCheckWaits(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)
-	s.config.Carry = s.carryWithoutCheck
+	s.config.Run = s.runWithoutCheck
 	s.breakIt(t, "order 17 has no price")
 	place := s.config.Place
 	looks := 0
@@ -58,15 +58,15 @@ func TestAPassThatEndedWithAnErrorSaysWithWhichUntilOneDoesNot(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)
 	s.breakIt(t, "order 17 has no price")
-	carry := s.config.Carry
-	s.config.Carry = func(context.Context, heal.Repair) (workflow.Run, error) {
+	runRepair := s.config.Run
+	s.config.Run = func(context.Context, heal.Repair) (workflow.Run, error) {
 		return workflow.Run{}, errors.New("nobody plans for hunter2hunter2")
 	}
 	report, err := heal.New(s.config).Pass(t.Context())
 	if err == nil || !strings.HasSuffix(report.Health.Loop.Stopped, "nobody plans for [redacted]") {
 		t.Errorf("%q after %v", report.Health.Loop.Stopped, err)
 	}
-	s.config.Carry = carry
+	s.config.Run = runRepair
 	if h := s.pass(t, health.PassRepaired).Health; h.Loop.Stopped != "" {
 		t.Errorf("still %q", h.Loop.Stopped)
 	}
@@ -77,12 +77,12 @@ func TestARepairThatCannotBeCarriedHoldsNoOtherUp(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken, workflow.HealthCheck{ID: "late", Severity: workflow.Blocker, Kind: workflow.HealthCommand, Command: "test ! -e late", TimeLimitMS: 60_000, Looks: 1})
 	s.breakIt(t, "order 17 has no price")
-	carry := s.config.Carry
-	s.config.Carry = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
+	runRepair := s.config.Run
+	s.config.Run = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
 		if r.Check.ID == unbroken.ID {
 			return workflow.Run{}, errors.New("stage.json is broken")
 		}
-		run, err := carry(ctx, r)
+		run, err := runRepair(ctx, r)
 		return run, errors.Join(err, os.RemoveAll(filepath.Join(s.dir, "late")))
 	}
 	for i, late := range []bool{false, true} {

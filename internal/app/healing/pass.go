@@ -66,7 +66,7 @@ func (c Pass) healer(p *app.App) *heal.Healer {
 		every = health.Interval
 	}
 	h := heal.Config{Store: p.Store, Forge: p.Forge, Tests: p.Config.Tests, Every: every, Root: p.Root, Place: func(ctx context.Context) (heal.Place, error) { return checkSandbox(ctx, p) }, Ask: p.Ask,
-		Carry: c.Carry, Redact: p.Redact, Clock: p.Now, Observe: c.Tell, Logger: p.Log,
+		Run: c.Carry, Redact: p.Redact, Clock: p.Now, Observe: c.Tell, Logger: p.Log,
 		ID: func() string { return p.Now().UTC().Format("20060102-150405-") + rand.Text()[:6] }}
 	for _, check := range p.Config.Health.Checks {
 		h.Checks = append(h.Checks, healthCheck(p, check))
