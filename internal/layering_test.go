@@ -101,12 +101,13 @@ var packages = map[string][]string{
 	"app/starter":                         {"app", "config", "problem", "wire"},
 	"app/environments":                    {"app", "commandline", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
 	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "workflow"},
-	"app/sessions":                        {"agent", "app", "commandline", "config", "engine", "forge", "git", "perform", "place", "problem", "process", "redact", "registry", "session", "store", "wire", "workflow"},
+	"app/sessions":                        {"agent", "app", "commandline", "config", "engine", "forge", "git", "perform", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "workflow"},
+	"app/documents":                       {"app", "problem", "schema", "store", "store/strict"},
 	"app/doctor":                          {"app", "agent", "commandline", "config", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"}, // a use case too long for app
 	// A noun of the command line parses, calls app and shows.
 	"cli/command":  {"app", "commandline", "problem", "process", "redact", "store", "wire", "workflow"},
-	"cli/display":  {"agent", "app", "cli/command", "commandline", "problem", "redact", "registry", "store", "workflow"},
-	"cli/document": {"cli/command", "problem", "redact", "schema", "store", "store/strict"},
+	"cli/display":  {"agent", "app", "cli/command", "commandline", "problem", "redact", "registry", "store", "wire", "workflow"},
+	"cli/document": {"app/documents", "cli/command", "problem", "redact", "schema", "store"},
 	"cli/env":      {"app", "app/environments", "cli/command", "cli/display", "commandline", "config", "environment/cache", "environment/detect", "place", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/heal":     {"app", "app/healing", "cli/command", "cli/display", "commandline", "forge", "git", "heal", "health", "pipeline", "probe", "problem", "process", "redact", "store", "wire", "workflow"},
 	"cli/issue":    {"app", "cli/command", "cli/display", "problem", "redact", "registry", "store", "wire"},

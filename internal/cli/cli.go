@@ -1,13 +1,16 @@
-// Package cli puts the command line together: the root command, its help and exit codes, and the commands about this machine and
-// this program. A sub-package holds the commands of each noun; all parse, call app and show.
+// Package cli is the command line: the root command, the help, and the commands about this machine and this program. A sub-package
+// holds the commands of each noun. Commands parse, call app and show the result; help/*.txt has their texts.
 package cli
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -18,13 +21,15 @@ import (
 	"signalbox/internal/cli/issue"
 	"signalbox/internal/cli/run"
 	"signalbox/internal/cli/session"
+	"signalbox/internal/engine"
 	"signalbox/internal/git/gitcmd"
 	"signalbox/internal/problem"
+	"signalbox/internal/process"
 )
 
-// Main runs one command line and returns the exit code. See told for signals.
+// Main runs one command line and returns the exit code.
 func Main(ctx context.Context, args []string, s command.Streams) int {
-	ctx, stop := told(ctx)
+	ctx, stop := signalContext(ctx)
 	defer stop()
 	ctx, endGit := gitcmd.Scope(ctx)
 	defer endGit()
@@ -40,7 +45,36 @@ func Main(ctx context.Context, args []string, s command.Streams) int {
 	return problem.CodeOf(err)
 }
 
-// Commands returns all commands, for what documents them.
+// signalContext returns a context that ends with a signal. Ctrl-C is the user's stop; SIGTERM and SIGHUP are interruptions: the
+// machine shuts down, a service restarts, the terminal closes. A second Ctrl-C or SIGTERM ends the program at once. A second SIGHUP
+// doesn't, because one often comes from both the kernel and the shell, or after SIGTERM. With nohup, SIGHUP stays ignored.
+func signalContext(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !process.IgnoredAtStart(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	came := make(chan os.Signal, 1)
+	signal.Notify(came, signals...)
+	go func() {
+		select {
+		case s := <-came:
+			signal.Reset(os.Interrupt, syscall.SIGTERM)
+			if s == os.Interrupt {
+				cancel(context.Canceled)
+			} else {
+				cancel(engine.ErrInterrupted)
+			}
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(came)
+		cancel(nil)
+	}
+}
+
+// Commands returns all commands, for the manual pages.
 func Commands() *cobra.Command { return newRoot(command.NewInvocation(command.Streams{})) }
 
 func newRoot(a *command.Invocation) *cobra.Command {
@@ -67,8 +101,15 @@ func newRoot(a *command.Invocation) *cobra.Command {
 	root.AddCommand(newInit(a), newTrust(a), newDoctor(a), newAgents(a), newNotify(a), newDemo(a), newVersion(a), newReport(a), newReplayAgent(a),
 		session.New(a), env.New(a), issue.New(a), heal.New(a), heal.NewHealth(a), document.New(a))
 	root.InitDefaultCompletionCmd()
-	group(root)
-	helpOfCommands(root)
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range root.Commands() {
+			if slices.Contains(strings.Fields(g.commands), c.Name()) {
+				c.GroupID = g.title
+			}
+		}
+	}
+	root.InitDefaultHelpCmd()
 	strict(root)
 	fillHelp(root, helpTexts())
 	return root
@@ -82,80 +123,41 @@ var groups = []struct{ title, commands string }{
 	{"Self-healing:", "heal health"},
 }
 
-func group(root *cobra.Command) {
-	for _, g := range groups {
-		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
-		for _, c := range root.Commands() {
-			if slices.Contains(strings.Fields(g.commands), c.Name()) {
-				c.GroupID = g.title
-			}
-		}
-	}
-}
-
-// strict makes what is wrong with a command line an error of its own kind, in
-// groups of commands too, which would print their help and succeed.
+// strict makes a wrong command line a usage error everywhere: cobra's groups would print their help and succeed.
 func strict(parent *cobra.Command) {
 	for _, c := range parent.Commands() {
 		switch {
+		case c.Name() == "help" && !parent.HasParent():
+			c.Args = func(_ *cobra.Command, args []string) error {
+				found, rest, err := parent.Find(args)
+				if err != nil || found == parent {
+					return unknownCommand(parent, args)
+				}
+				return unknownCommand(found, rest)
+			}
 		case c.HasSubCommands() && c.RunE == nil:
-			c.Args, c.RunE = cobra.ArbitraryArgs, noSubcommand
+			c.Args = unknownCommand
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 		case c.HasSubCommands(): // it does something by itself, too
-			c.Args = onlySubcommand
+			c.Args = unknownCommand
 		}
 		c.Args = command.Usage(c.Args)
 		strict(c)
 	}
 }
 
-// helpOfCommands makes "help" refuse what is no command.
-func helpOfCommands(root *cobra.Command) {
-	root.InitDefaultHelpCmd()
-	for _, c := range root.Commands() {
-		if c.Name() != "help" {
-			continue
-		}
-		c.Args = func(_ *cobra.Command, args []string) error {
-			found, rest, err := root.Find(args)
-			if err != nil || found == root {
-				return unknownCommand(root, args)
-			}
-			return onlySubcommand(found, rest)
-		}
-	}
-}
-
-func noSubcommand(c *cobra.Command, args []string) error {
+// unknownCommand refuses a word after a group of commands that is none of them, and suggests those with similar names.
+func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return c.Help()
+		return nil
 	}
 	p := &problem.Error{Err: fmt.Errorf("%q has no command %q", c.CommandPath(), args[0]), Hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), Code: problem.Usage}
-	suggest(p, c, args[0])
-	return p
-}
-
-// onlySubcommand refuses words of a group that works without one.
-func onlySubcommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
+	if !c.HasParent() {
+		p.Err = fmt.Errorf("there is no command %q", args[0])
 	}
-	return noSubcommand(c, args)
-}
-
-// unknownCommand is what root says to a first word that is no command.
-func unknownCommand(root *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	p := &problem.Error{Err: fmt.Errorf("there is no command %q", args[0]), Hint: `see "signalbox --help"`, Code: problem.Usage}
-	suggest(p, root, args[0])
-	return p
-}
-
-// suggest names the commands below c whose names are near the word.
-func suggest(p *problem.Error, c *cobra.Command, word string) {
 	c.SuggestionsMinimumDistance = 2
-	if near := c.SuggestionsFor(word); len(near) > 0 {
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		p.Hint = "did you mean: " + c.CommandPath() + " " + strings.Join(near, ", "+c.CommandPath()+" ")
 	}
+	return p
 }

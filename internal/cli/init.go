@@ -4,13 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/app/starter"
 	"signalbox/internal/cli/command"
+	"signalbox/internal/cli/run"
 	"signalbox/internal/config"
 	"signalbox/internal/problem"
+	"signalbox/internal/process"
 )
 
 func newInit(a *command.Invocation) *cobra.Command {
@@ -18,47 +25,115 @@ func newInit(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use: "init",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if show && a.JSON {
-				return &problem.Error{Err: errors.New("--print prints YAML, not JSON"), Hint: command.UsageHint(c), Code: problem.Usage}
-			}
-			if show {
+			switch {
+			case show && a.JSON:
+				return command.UsageError(command.UsageHint(c), "--print prints YAML, not JSON")
+			case show:
 				a.Print("%s", starter.Configuration)
 				return nil
 			}
-			return initialize(c.Context(), a)
+			p, err := a.Open(c.Context())
+			if err != nil {
+				return err
+			}
+			done, err := starter.Prepare(c.Context(), p.App, a.Opener.Installed(c.Context()))
+			if err != nil {
+				return err
+			}
+			return a.Show(done.Files, func() {
+				for _, file := range done.Files {
+					word := "is there already"
+					if file.Written {
+						word = "written"
+					}
+					p.Print("%-26s %s\n", file.Name, word)
+				}
+				first := "name your agent in " + config.Name
+				switch {
+				case done.Agent != nil:
+					first = fmt.Sprintf("look at %s: %s is on this machine and named as the agent", config.Name, done.Agent.Name)
+				case done.Configured:
+					first = "look at " + config.Name
+				}
+				p.Print("\nNext:\n  1. %s\n  2. signalbox new \"what should be different\"\n"+
+					"  3. signalbox doctor\n  4. signalbox run 1\n", first)
+			})
 		},
 	}
 	c.Flags().BoolVar(&show, "print", false, "print the commented configuration and write nothing")
 	return c
 }
 
-func initialize(ctx context.Context, a *command.Invocation) error {
-	p, err := a.Open(ctx)
-	if err != nil {
+func newDemo(a *command.Invocation) *cobra.Command {
+	c := &cobra.Command{
+		Use: "demo [FOLDER]", Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			dir := strings.Join(args, "")
+			if dir == "" {
+				if dir, err = os.MkdirTemp("", "signalbox-demo-"); err != nil {
+					return fmt.Errorf("make folder for the demonstration: %w", err)
+				}
+			}
+			if dir, err = filepath.Abs(dir); err != nil {
+				return err
+			}
+			return demo(c.Context(), a, dir)
+		},
+	}
+	c.Flags().BoolVar(&a.Opener.Overrides.Unsandboxed, "unsandboxed", false, "run the demonstration's commands on this machine as you, without isolation")
+	return c
+}
+
+func demo(ctx context.Context, a *command.Invocation, dir string) error {
+	if err := starter.WriteDemo(dir); err != nil {
 		return err
 	}
-	done, err := starter.Prepare(ctx, p.App, a.Opener.Installed(ctx))
-	switch {
-	case err != nil:
-		return err
-	case p.JSON:
-		return p.PrintJSON(done.Files)
-	}
-	for _, file := range done.Files {
-		word := "is there already"
-		if file.Written {
-			word = "written"
+	// It has an identity of its own: a new machine has none, and a demonstration needs no signature.
+	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=main"},
+		{"config", "user.name", "Demo"}, {"config", "user.email", "demo@localhost"}, {"config", "commit.gpgsign", "false"},
+		{"add", "."}, {"commit", "--quiet", "-m", "Count words"}} {
+		if err := showCommand(ctx, a, dir, append([]string{"git"}, args...)...); err != nil {
+			return err
 		}
-		p.Print("%-26s %s\n", file.Name, word)
 	}
-	first := "name your agent in " + config.Name
-	switch {
-	case done.Agent != nil:
-		first = fmt.Sprintf("look at %s: %s is on this machine and named as the agent", config.Name, done.Agent.Name)
-	case done.Configured:
-		first = "look at " + config.Name
+	a.Opener.Dir = dir
+	a.Print("A small Go repository with a failing test:\n\n")
+	if err := showCommand(ctx, a, dir, "go", "test", "./..."); err != nil {
+		return err
 	}
-	p.Print("\nNext:\n  1. %s\n  2. signalbox new \"what should be different\"\n"+
-		"  3. signalbox doctor\n  4. signalbox run 1\n", first)
+	a.Print("\nIts request, number 1, is carried to a merged change:\n\n")
+	a.Opener.Overrides.Trust = true // its files are ours
+	if err := run.Requests(ctx, a, []string{"1"}); err != nil {
+		return err
+	}
+	a.Print("\nWhat is on main now:\n\n")
+	if err := errors.Join(showCommand(ctx, a, dir, "git", "--no-pager", "log", "--graph", "--oneline"), showCommand(ctx, a, dir, "go", "test", "./...")); err != nil {
+		return err
+	}
+	name := "signalbox"
+	if self, err := os.Executable(); err == nil {
+		if _, missing := exec.LookPath(name); missing != nil {
+			name = self // it isn't in PATH yet
+		}
+	}
+	a.Print("\nLook around: cd %s && %s status 1\n", dir, name)
+	return nil
+}
+
+// demoLimit is how long one command of the demonstration may take.
+const demoLimit = 2 * time.Minute
+
+// showCommand runs a program and shows its output; a failing test is no error.
+func showCommand(ctx context.Context, a *command.Invocation, dir string, args ...string) error {
+	if args[0] != "git" || args[1] == "--no-pager" {
+		a.Print("%s\n", a.Paint(command.Faint, "$ "+strings.Join(args, " ")))
+	}
+	result, err := process.Run(ctx, process.Command{Args: args, Dir: dir, Env: os.Environ(), Stdout: a.Bare.Out, Stderr: a.Bare.Out, Total: demoLimit})
+	if err != nil {
+		return &problem.Error{Err: fmt.Errorf("run %s: %w", args[0], err), Hint: fmt.Sprintf("the demonstration needs %s: apt-get install git golang", args[0])}
+	}
+	if !result.OK() && args[0] == "git" {
+		return fmt.Errorf("%s ended with exit code %d", strings.Join(args[:2], " "), result.ExitCode)
+	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // go build -ldflags "-X signalbox/internal/cli.release=v1.2.3".
 var release string
 
-// build is which program this is. Revision and Time are those of the commit; they are empty if the build didn't record them.
+// build identifies this program. Revision and Time are those of the commit; they are empty if the build didn't record them.
 type build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision"`
@@ -64,15 +64,12 @@ func newVersion(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use: "version",
 		RunE: func(*cobra.Command, []string) error {
-			if a.JSON {
-				return a.PrintJSON(thisBuild())
-			}
-			a.Print("%s\n", thisBuild())
-			return nil
+			return a.Show(thisBuild(), func() { a.Print("%s\n", thisBuild()) })
 		},
 	}
 }
 
+// newReplayAgent returns the hidden command that is the scripted agent of the replay driver.
 func newReplayAgent(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:    wire.ReplayAgentName + " SCRIPT",

@@ -1,8 +1,9 @@
-// Package command is what every command of the command line stands on: the terminal's one door (Streams), the invocation with
-// what it prints, asks and masks, the project that it opens, flags that several commands have, and wrong usage in our words.
+// Package command is what all commands share: the terminal (Streams), the invocation that prints, asks and masks, the project
+// it opens, common flags, and errors about wrong usage.
 package command
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -17,18 +18,18 @@ import (
 	"signalbox/internal/wire"
 )
 
-// Streams is the terminal, or what stands for it.
+// Streams is the terminal, or its substitute.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Terminal says that Out is one; then lines are redrawn, and Color allows colour.
+	// Terminal: Out is a terminal. Then lines are redrawn, and Color allows colour.
 	Terminal bool
 	Color    bool
-	// Width is the terminal's columns; 80 when it is none.
+	// Width is the terminal's columns; 80 if Out is no terminal.
 	Width func() int
 	Env   func(string) string
 	Dir   string
-	// Clock is what the self-healing loop waits by; nil is this machine's.
+	// Clock is the self-healing loop's; nil is this machine's.
 	Clock func() time.Time
 }
 
@@ -49,7 +50,7 @@ func System() Streams {
 		}, Env: os.Getenv, Dir: dir}
 }
 
-// Console is the terminal of an invocation, or what stands for it.
+// Console is the terminal of an invocation, or its substitute.
 type Console struct {
 	In              io.Reader
 	Out, Err        io.Writer
@@ -59,14 +60,16 @@ type Console struct {
 
 // Invocation is one use of the command line.
 type Invocation struct {
-	// console masks what is printed; bare is as it was given, for the terminal of another program.
+	// Console masks what is printed; Bare doesn't, for the terminal of another program.
 	Console
 	Bare Console
 	mask *mask
-	// Notices are the notifications on their way.
+	// Notices counts the notifications under way.
 	Notices *sync.WaitGroup
 	JSON    bool
-	// Opener opens the project, as the flags of this command line want it.
+	// lines are those that the person types.
+	lines *bufio.Reader
+	// Opener opens the project with the flags of this command line.
 	Opener *wire.Opener
 }
 
@@ -87,7 +90,7 @@ func (a *Invocation) ShowError(err error) {
 	if !errors.As(err, &p) {
 		p = &problem.Error{Err: err}
 	}
-	if p.Err == nil { // said already
+	if p.Err == nil { // printed already
 		return
 	}
 	_, _ = fmt.Fprintf(a.Err, "%s %s\n", a.Paint(Red, "error:"), redact.Clean(p.Err.Error()))
@@ -118,12 +121,55 @@ func (a *Invocation) Warn(format string, args ...any) {
 	_, _ = fmt.Fprintf(a.Err, "%s %s\n", a.Paint(Yellow, "warning:"), redact.Clean(fmt.Sprintf(format, args...)))
 }
 
-// Mended says what was read in an older form.
+// Mended reports what was read in an older form.
 func (a *Invocation) Mended(path string, notes []string) {
 	for _, note := range notes {
 		_, _ = fmt.Fprintf(a.Err, "%s %s: %s\n", a.Paint(Yellow, "fixed:"), path, redact.Line(note, 300))
 	}
 }
 
-// Say tells a person what a program sees by an empty output.
+// Say tells a person on standard error what a program learns from empty output.
 func (a *Invocation) Say(line string) { _, _ = fmt.Fprintln(a.Err, line) }
+
+// mask removes secrets from everything that a command prints, wherever its text came from: documents and logs were redacted
+// when they were written, errors and a program's answers weren't. It sees through colours, so it may come before or after cleaning.
+type mask struct {
+	mu       sync.Mutex
+	redactor *redact.Redactor
+}
+
+// use replaces the redactor known so far, which knows this process's environment by its names. A nil mask ignores it.
+func (m *mask) use(r *redact.Redactor) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.redactor = r
+}
+
+func (m *mask) known() *redact.Redactor {
+	if m == nil {
+		return redact.New(nil)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.redactor == nil {
+		m.redactor = redact.New(wire.SecretsOf(os.Environ(), nil))
+	}
+	return m.redactor
+}
+
+// maskedWriter redacts each write on its own and holds nothing back, because a question must be visible before its answer.
+// This package prints whole lines.
+type maskedWriter struct {
+	to   io.Writer
+	mask *mask
+}
+
+func (w maskedWriter) Write(p []byte) (int, error) {
+	if _, err := w.to.Write(w.mask.known().Bytes(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

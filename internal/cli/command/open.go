@@ -3,10 +3,16 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"signalbox/internal/app"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
+	"signalbox/internal/workflow"
 )
 
 // Project is everything that a command works on.
@@ -38,10 +44,57 @@ func (a *Invocation) OpenRun(ctx context.Context, ref string) (p *Project, found
 	return p, found, err
 }
 
-// WarnOfConfig says of a configuration that does not hold what it would have said, where a run is only
-// looked at.
+// WarnOfConfig reports a broken configuration to a command that works without one.
 func (p *Project) WarnOfConfig() {
 	if p.ConfigError != nil {
-		_, _ = fmt.Fprintf(p.Err, "%s %s\n", p.Paint(Yellow, "warning:"), redact.Clean(p.ConfigError.Error()))
+		p.Warn("%s", p.ConfigError)
 	}
+}
+
+// Runs completes the numbers of requests whose latest run the command takes; nil takes all. A command of several runs gets no
+// number twice.
+func Runs(a *Invocation, takes func(app.Listing) bool, several bool) cobra.CompletionFunc {
+	return numbers(a, several, func(ctx context.Context, p *Project, latest []store.RunSummary) []app.Listing {
+		return slices.DeleteFunc(p.Listings(ctx, latest, nil, true), func(l app.Listing) bool { return takes != nil && !takes(l) })
+	})
+}
+
+// Requests completes the numbers of requests that aren't merged yet.
+func Requests(a *Invocation) cobra.CompletionFunc {
+	return numbers(a, true, func(ctx context.Context, p *Project, latest []store.RunSummary) []app.Listing {
+		requests, _ := p.Forge.Requests(ctx) // list shows the broken ones
+		return slices.DeleteFunc(p.Listings(ctx, latest, requests, false), func(l app.Listing) bool { return l.State == workflow.Done })
+	})
+}
+
+func numbers(a *Invocation, several bool, offers func(context.Context, *Project, []store.RunSummary) []app.Listing) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, begun string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
+		if len(args) > 0 && !several {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		p, err := a.Open(c.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		latest, err := p.Latest(c.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		}
+		for _, l := range offers(c.Context(), p, latest) {
+			number, state := strconv.Itoa(l.Number), "new"
+			if l.Problem != "" || !strings.HasPrefix(number, begun) || slices.Contains(args, number) {
+				continue
+			}
+			if l.State != "" {
+				state = strings.ToLower(l.State.Label())
+			}
+			words = append(words, cobra.CompletionWithDesc(number, fmt.Sprintf("%s (%s)", redact.Line(l.Title, 60), state)))
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// StateIs takes runs in one of these states.
+func StateIs(wanted ...workflow.State) func(app.Listing) bool {
+	return func(l app.Listing) bool { return slices.Contains(wanted, l.State) }
 }

@@ -29,28 +29,20 @@ func PrintQuestion(a *command.Invocation, r *workflow.Run) {
 		a.Print("  %s\n", a.Paint(command.Yellow, "not all of it is shown: it is longer, or holds what must not be"))
 	}
 	a.Print("%s\n", a.Paint(command.Bold, "What to do:"))
-	for _, action := range answers(r) {
-		a.Print("  %s\n", action)
+	say := "signalbox answer " + r.Ref()
+	switch {
+	case q.Kind == workflow.ChoiceQuestion:
+		a.Print("  %s --option 1\n  %[1]s \"something else\"\n", say)
+	case q.Kind == workflow.TextQuestion:
+		a.Print("  %s \"your answer\"\n", say)
+	default:
+		a.Print("  %s --allow\n", say)
+		if q.Always != "" {
+			a.Print("  %s --always   (allows %s until the run ends)\n", say, redact.Line(q.Always, 200))
+		}
 	}
+	a.Print("  %s --deny \"why\"\n", say)
 }
 
 var asksFor = map[workflow.QuestionKind]string{workflow.PermissionQuestion: "wants to use a tool", workflow.ChoiceQuestion: "lets you choose",
 	workflow.TextQuestion: "wants to know"}
-
-// answers are the commands that answer a run's question.
-func answers(r *workflow.Run) (commands []string) {
-	say := "signalbox answer " + r.Ref()
-	q := r.Details.Question
-	switch q.Kind {
-	case workflow.ChoiceQuestion:
-		commands = []string{say + " --option 1", say + ` "something else"`}
-	case workflow.TextQuestion:
-		commands = []string{say + ` "your answer"`}
-	default:
-		commands = []string{say + " --allow"}
-		if q.Always != "" {
-			commands = append(commands, say+" --always   (allows "+redact.Line(q.Always, 200)+" until the run ends)")
-		}
-	}
-	return append(commands, say+` --deny "why"`)
-}

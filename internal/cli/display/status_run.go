@@ -18,7 +18,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// PrintRun prints all that a person needs of a run (R17): first its state, why it stopped and what to do, then the rest.
+// PrintRun prints what a person needs to know about a run (R17): first its state, why it stopped and what to do, then the rest.
 func PrintRun(ctx context.Context, p *command.Project, r *workflow.Run, holder store.LockRecord, held bool) {
 	interrupted := r.UnderWay() && !held
 	p.Print("%s %s\n", p.Paint(command.Bold, "#"+r.Ref()), redact.Line(r.Title, 200))
@@ -29,17 +29,30 @@ func PrintRun(ctx context.Context, p *command.Project, r *workflow.Run, holder s
 	p.Print("  %-9s %s, phase %d %s, %d%%\n", "state", state, r.Details.Phase, r.Details.Phase, r.Progress.Percent)
 	does := commandline.Doing(r)
 	if interrupted && r.Details.Question != nil {
-		does = "asked something when it was cut off: " + r.Details.Question.Line1() // which nobody can answer any more
+		does = "asked something when it was cut off: " + r.Details.Question.Line1() // no one can answer it now
 	}
 	p.Print("  %-9s %s\n", "now", redact.Line(does, 300))
 	printNext(ctx, p, r, holder, held)
 	printDetails(ctx, p, r)
 	printPhases(p, r)
 	printSteps(p, r)
-	printForPrograms(ctx, p, r, held)
+
+	// The published status file has no word for a run that waits for a person.
+	why, status := "", registry.IssueStatusOf(r)
+	if written, err := p.Store.IssueStatus(status.Issue).Load(ctx); err == nil {
+		status = written // perhaps by a session, after the run
+	}
+	switch cutOff := registry.CutOff(r, status, commandline.Line); {
+	case !held && cutOff.Status != status.Status:
+		why, status = `; the file still says "running", because its process died`, cutOff
+	case r.State == workflow.NeedsInput && status.Status == registry.IssueError:
+		why = `; "error" is its word for a run that needs you`
+	}
+	p.Print("\n%s\n", p.Paint(command.Faint, fmt.Sprintf("For programs that wait for it (.worktrees/.status/%d.json)%s", r.Details.Number, why)))
+	PrintIssueStatus(p.Invocation, status)
 }
 
-// printNext says why the run stands still, if it does, and what to type.
+// printNext says why the run stopped, if it did, and what to type.
 func printNext(ctx context.Context, p *command.Project, r *workflow.Run, holder store.LockRecord, held bool) {
 	if name, ok := strings.CutPrefix(holder.Owner, app.SessionOwner); ok {
 		p.Print("\n%s %s works in its environment\n  follow it: signalbox session watch %s; end it: signalbox session stop %s\n", p.Paint(command.Yellow, "Meanwhile:"), name, r.Ref(), r.Ref())
@@ -83,29 +96,24 @@ func printDetails(ctx context.Context, p *command.Project, r *workflow.Run) {
 		p.Print("  %-9s %s\n", "note", redact.Line(*r.Signals.Notes, 300))
 	}
 	printSavedWork(p.Invocation, r)
-	printSession(ctx, p, r)
-}
-
-// printSession prints what the issue's session came to, whose work is in the run's environment.
-func printSession(ctx context.Context, p *command.Project, r *workflow.Run) {
-	_, info := p.SessionOf(ctx, r)
+	_, info := p.SessionOf(ctx, r) // whose work is in the run's environment
 	if info == nil || r.State.Final() {
 		return
 	}
 	p.Print("  %-9s %s\n", "session", redact.Line(app.CameTo(info), 300))
 	p.Print("            what it printed: signalbox session logs %s; its files: signalbox env exec %s -- git status\n", r.Ref(), r.Ref())
 	if info.EndedAt != nil && !app.WaitsForApproval(r) { // until then it is refused
-		p.Print("            put them on a ref and the session away: signalbox session cleanup %s\n", r.Ref())
+		p.Print("            put them on a ref and remove the session: signalbox session cleanup %s\n", r.Ref())
 	}
 }
 
-// printAside names the work that a person may be missing: it lay in the environment, and takes no part in the change.
+// printSavedWork names work that a person may miss: it was in the environment, and isn't part of the change.
 func printSavedWork(a *command.Invocation, r *workflow.Run) {
 	for _, move := range r.Details.Moves {
 		a.Print("  %-9s %s\n", "branch", redact.Line(move.String(), 300))
 	}
 	for _, ref := range r.Details.Aside {
-		a.Print("  %-9s what lay in its environment when it went on\n", "set aside")
+		a.Print("  %-9s work that was in its environment when it continued\n", "saved")
 		PrintRef(a, "            ", ref)
 	}
 	if r.State == workflow.Canceled && r.Details.KeptRef != "" {
@@ -114,54 +122,33 @@ func printSavedWork(a *command.Invocation, r *workflow.Run) {
 	}
 }
 
-// PrintRef says how to come by the work on a ref. A ref's name is long, so each command has its line.
+// PrintRef says how to get the work on a ref. A ref's name is long, so each command has its line.
 func PrintRef(a *command.Invocation, indent, ref string) {
 	a.Print("%[1]ssee it: git show %[2]s\n%[1]stake it over: git merge %[2]s\n", indent, ref)
 }
 
-// printForPrograms prints what the published status file says. It has no word for a run that waits
-// for a person.
-func printForPrograms(ctx context.Context, p *command.Project, r *workflow.Run, held bool) {
-	why, status := "", issueFile(ctx, p, r)
-	switch cutOff := registry.CutOff(r, status, commandline.Line); {
-	case !held && cutOff.Status != status.Status:
-		why, status = `; there it is still "running", for who carried it died`, cutOff
-	case r.State == workflow.NeedsInput && status.Status == registry.IssueError:
-		why = `; "error" is its word for a run that needs you`
-	}
-	p.Print("\n%s\n", p.Paint(command.Faint, fmt.Sprintf("For programs that wait for it (.worktrees/.status/%d.json)%s", r.Details.Number, why)))
-	PrintIssueStatus(p.Invocation, status)
-}
-
-// issueFile is the status file of the run's issue, which a session may have written after the run.
-func issueFile(ctx context.Context, p *command.Project, r *workflow.Run) registry.IssueStatus {
-	projected := registry.IssueStatusOf(r)
-	written, err := p.Store.IssueStatus(projected.Issue).Load(ctx)
-	if err != nil {
-		return projected
-	}
-	return written
-}
-
-// printSetUpNotes says what a person should know of the set-up, whatever became of the run.
+// printSetUpNotes prints the warnings about the setup.
 func printSetUpNotes(p *command.Project, r *workflow.Run) {
 	for _, note := range r.Details.Warnings() {
 		p.Print("  %-9s %s\n", "warning", p.Paint(command.Yellow, redact.Line(note, 800)))
 	}
 }
 
-// setUpLine says what the set-up came to, or how far it is.
+// setUpLine says how the setup ended, or how far it is.
 func setUpLine(r *workflow.Run) string {
 	s, at := r.Details.SetUp, registry.SetUpOf(r)
 	switch {
 	case s.Status == workflow.SetUpFailed:
-		return fmt.Sprintf("%s failed (%s); the work goes on without it; see: signalbox env logs %s", s.Name, classLine(r), r.Ref())
-	case s.Status != "" && s.Warm:
-		return s.Name + " begun from a kept environment and verified"
-	case s.Status != "":
-		if len(s.Verification) == 0 {
-			return s.Name + " set up; nothing says how to verify it (environment.verify)"
+		class := string(s.Class)
+		if s.Class == workflow.FailureFixable && r.Details.Settings.NoRepairer {
+			class += ", but no agent is configured as repairer"
 		}
+		return fmt.Sprintf("%s failed (%s); the work goes on without it; see: signalbox env logs %s", s.Name, class, r.Ref())
+	case s.Status != "" && s.Warm:
+		return s.Name + " begun from a cached environment and verified"
+	case s.Status != "" && len(s.Verification) == 0:
+		return s.Name + " set up; nothing says how to verify it (environment.verify)"
+	case s.Status != "":
 		return s.Name + " set up and verified"
 	case at == nil:
 		return s.Name + " not set up yet"
@@ -179,16 +166,7 @@ func setUpLine(r *workflow.Run) string {
 	return line
 }
 
-// classLine is the class of what failed, with what came of it where that is not to be expected.
-func classLine(r *workflow.Run) string {
-	class := string(r.Details.SetUp.Class)
-	if r.Details.SetUp.Class == workflow.FailureFixable && r.Details.Settings.NoRepairer {
-		return class + ", but no agent is configured as repairer"
-	}
-	return class
-}
-
-// Interrupted is what a person reads of a run that stands still for want of a process.
+// Interrupted is the label of a run that has no process.
 const Interrupted = "Interrupted"
 
 // stateOf is the label of a run's state.
@@ -199,6 +177,7 @@ func stateOf(a *command.Invocation, r *workflow.Run) string {
 	return State(a, r.State)
 }
 
+// State is a state's label in its colour.
 func State(a *command.Invocation, s workflow.State) string {
 	code := map[workflow.State]string{workflow.Done: command.Green, workflow.Failed: command.Red, workflow.NeedsInput: command.Yellow}[s]
 	if code == "" {
@@ -225,7 +204,7 @@ func elapsed(a *command.Invocation, r *workflow.Run) string {
 var marks = map[workflow.StepStatus]string{workflow.StepDone: "✓", workflow.StepRunning: "▶", workflow.StepSkipped: "–",
 	workflow.StepFailed: "✗", workflow.StepNeedsInput: "!", workflow.StepPending: " "}
 
-// printPhases prints the phases of the run's workflow; those that it leaves out share a line for each reason.
+// printPhases prints the phases of the run's workflow; skipped ones share a line for each reason.
 func printPhases(p *command.Project, r *workflow.Run) {
 	p.Print("\nPhases\n")
 	var reasons []string
@@ -265,7 +244,7 @@ func printSteps(p *command.Project, r *workflow.Run) {
 	}
 }
 
-// printStop says why a run stands still and what to type.
+// printStop says why a run stopped and what to type.
 func printStop(p *command.Project, r *workflow.Run) {
 	e := r.Error
 	if e == nil {
@@ -284,7 +263,7 @@ func printStop(p *command.Project, r *workflow.Run) {
 	}
 }
 
-// PrintEnd is the last word after carrying a run.
+// PrintEnd prints how a run ended or stopped.
 func PrintEnd(p *command.Project, r *workflow.Run) {
 	switch r.State {
 	case workflow.Done:
@@ -297,7 +276,7 @@ func PrintEnd(p *command.Project, r *workflow.Run) {
 			p.Print("  %s\n", redact.Line(r.Progress.Message, 200))
 		}
 	default:
-		p.Print("%s #%s %s\n", stateOf(p.Invocation, r)+":", r.Ref(), redact.Line(r.Title, 100))
+		p.Print("%s: #%s %s\n", stateOf(p.Invocation, r), r.Ref(), redact.Line(r.Title, 100))
 		printStop(p, r)
 	}
 	printSavedWork(p.Invocation, r)

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -10,62 +9,57 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/documents"
 	"signalbox/internal/cli/command"
-	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 )
 
 func newDocumentWatch(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:  "watch [PATH...]",
-		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error { return watchDocuments(c.Context(), a, args) },
+		Use: "watch [PATH...]", Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := a.Opener.OpenStoreToRead(c.Context())
+			if err != nil {
+				return err
+			}
+			defer func() { _ = s.Close() }()
+			var paths []string
+			for _, file := range args {
+				path, err := s.Rel(filepath.Clean(documents.Path(a.Opener.Dir, file)))
+				if err != nil {
+					return command.UsageError("name files and folders of this project", "%w", err)
+				}
+				paths = append(paths, path)
+			}
+			changes, err := s.WatchDocuments(c.Context(), paths...)
+			if err != nil {
+				return err
+			}
+			a.Say("watching the documents; end it with Ctrl-C")
+			redactor := a.Opener.Redactor()
+			for change := range changes {
+				line, err := changeLine(change, redactor)
+				if err != nil {
+					return fmt.Errorf("show %s: %w", change.Path, err)
+				}
+				a.Print("%s\n", line)
+			}
+			return nil
+		},
 	}
 }
 
-// news is one line of the watch.
-type news struct {
-	Path     string         `json:"path"`
-	At       time.Time      `json:"at"`
-	Kind     store.Kind     `json:"kind"`
-	Document jsontext.Value `json:"document,omitempty"`
-	Error    string         `json:"error,omitempty"`
-	Removed  bool           `json:"removed,omitzero"`
-}
-
-func watchDocuments(ctx context.Context, a *command.Invocation, files []string) error {
-	s, err := a.Opener.OpenStoreToRead(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.Close() }()
-	var paths []string
-	for _, file := range files {
-		path, err := s.Rel(filepath.Clean(absolute(a, file)))
-		if err != nil {
-			return &problem.Error{Err: err, Hint: "name files and folders of this project", Code: problem.Usage}
-		}
-		paths = append(paths, path)
-	}
-	changes, err := s.WatchDocuments(ctx, paths...)
-	if err != nil {
-		return err
-	}
-	_, _ = fmt.Fprintln(a.Err, "watching the documents; end it with Ctrl-C")
-	redactor := a.Opener.Redactor()
-	for change := range changes {
-		line, err := newsOf(change, redactor)
-		if err != nil {
-			return err
-		}
-		a.Print("%s\n", line)
-	}
-	return nil
-}
-
-func newsOf(change store.Change, redactor *redact.Redactor) ([]byte, error) {
-	line := news{Path: change.Path, At: time.Now().UTC(), Kind: change.Kind, Removed: change.Document == nil && change.Err == nil}
+// changeLine is one line of the watch.
+func changeLine(change store.Change, redactor *redact.Redactor) ([]byte, error) {
+	line := struct {
+		Path     string         `json:"path"`
+		At       time.Time      `json:"at"`
+		Kind     store.Kind     `json:"kind"`
+		Document jsontext.Value `json:"document,omitempty"`
+		Error    string         `json:"error,omitempty"`
+		Removed  bool           `json:"removed,omitzero"`
+	}{Path: change.Path, At: time.Now().UTC(), Kind: change.Kind, Removed: change.Document == nil && change.Err == nil}
 	if change.Err != nil {
 		line.Error = redactor.String(redact.Clean(change.Err.Error()))
 	}
@@ -75,12 +69,8 @@ func newsOf(change store.Change, redactor *redact.Redactor) ([]byte, error) {
 			line.Document, err = command.VisibleJSON(data, redactor)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("show %s: %w", change.Path, err)
+			return nil, err
 		}
 	}
-	data, err := json.Marshal(line, jsontext.PreserveRawStrings(true))
-	if err != nil {
-		return nil, fmt.Errorf("show %s: %w", change.Path, err)
-	}
-	return data, nil
+	return json.Marshal(line, jsontext.PreserveRawStrings(true))
 }

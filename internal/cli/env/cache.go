@@ -1,6 +1,7 @@
 package env
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,17 +15,14 @@ import (
 )
 
 func newEnvCache(a *command.Invocation) *cobra.Command {
-	c := &cobra.Command{
-		Use: "cache",
-	}
+	c := &cobra.Command{Use: "cache"}
 	c.AddCommand(newEnvCacheList(a), newEnvCachePrune(a))
 	return c
 }
 
 func newEnvCacheList(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:  "list",
-		Args: cobra.NoArgs,
+		Use: "list", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			p, err := a.Open(c.Context())
 			if err != nil {
@@ -32,41 +30,91 @@ func newEnvCacheList(a *command.Invocation) *cobra.Command {
 			}
 			defer func() { _ = p.Store.Close() }()
 			p.WarnOfConfig()
-			kept, err := environments.Cached(c.Context(), p.App)
+			cached, err := environments.Cached(c.Context(), p.App)
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.PrintJSON(kept)
-			}
-			if len(kept) == 0 && p.Config.Environment.Cache == 0 {
-				a.Say("nothing is kept: environment.cache is 0")
-				return nil
-			}
-			return printKept(a, kept)
+			return a.Show(cached, func() {
+				switch {
+				case len(cached) == 0 && p.Config.Environment.Cache == 0:
+					a.Say("nothing is cached: environment.cache is 0")
+					return
+				case len(cached) == 0:
+					a.Say("nothing is cached")
+					return
+				}
+				var rows [][]string
+				for _, e := range cached {
+					rows = append(rows, []string{shortKey(&e), diskSize(e.Bytes), commandline.When(e.Used), e.Environment, cmp.Or(strings.Join(e.Users, ","), "-")})
+				}
+				a.PrintTable("KEY\tSIZE\tLAST USED\tMADE IN\tIN USE BY", rows)
+			})
 		},
 	}
 }
 
-func printKept(a *command.Invocation, kept []cache.Entry) error {
-	if len(kept) == 0 {
-		a.Say("nothing is kept")
-		return nil
+func newEnvCachePrune(a *command.Invocation) *cobra.Command {
+	var dry, all bool
+	c := &cobra.Command{
+		Use: "prune", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			p, err := a.Open(c.Context())
+			if err != nil {
+				return err
+			}
+			defer func() { _ = p.Store.Close() }()
+			limit := int64(p.Config.Environment.Cache)
+			switch {
+			case all:
+				p.WarnOfConfig()
+				limit = 0
+			case p.ConfigError != nil:
+				return p.ConfigError
+			}
+			gone, cached, err := environments.Prune(c.Context(), p.App, limit, dry)
+			if err != nil {
+				return err
+			}
+			return a.Show(gone, func() { printPruned(a, gone, cached, limit, dry) })
+		},
 	}
-	out, flush := a.Columns("KEY", "SIZE", "LAST USED", "MADE IN", "IN USE BY")
-	for _, e := range kept {
-		users := "-"
-		if len(e.Users) > 0 {
-			users = strings.Join(e.Users, ",")
-		}
-		_, _ = fmt.Fprintln(out, strings.Join([]string{keptName(&e), diskSize(e.Bytes), commandline.When(e.Used),
-			redact.Line(e.Environment, 100), redact.Line(users, 200)}, "\t"))
-	}
-	return flush()
+	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "only say what would be deleted")
+	c.Flags().BoolVar(&all, "all", false, "delete every cached environment that isn't in use")
+	return c
 }
 
-// keptName is enough of a key to tell it from others.
-func keptName(e *cache.Entry) string {
+// printPruned says what is deleted, why the rest stays, and how to free the part in use.
+func printPruned(a *command.Invocation, gone, cached []cache.Entry, limit int64, dry bool) {
+	done, freed, total := "deleted", int64(0), int64(0)
+	if dry {
+		done = "would delete"
+	}
+	for _, e := range gone {
+		freed += e.Bytes
+		a.Print("%s %s (%s, made in %s)\n", done, shortKey(&e), diskSize(e.Bytes), e.Environment)
+	}
+	if len(gone) == 0 {
+		a.Print("nothing to delete\n")
+	} else {
+		a.Print("%s %d, %s in all\n", done, len(gone), diskSize(freed))
+	}
+	for _, e := range cached {
+		total += e.Bytes
+		if len(e.Users) > 0 {
+			a.Print("kept %s (%s): in use by %s\n", shortKey(&e), diskSize(e.Bytes), redact.Line(strings.Join(e.Users, ", "), 300))
+		}
+	}
+	switch {
+	case len(cached) == 0:
+	case total > limit:
+		a.Print("kept %d, %s in all: to free what is in use, end its run, or: signalbox env remove ENV_ID\n", len(cached), diskSize(total))
+	default:
+		a.Print("kept %d, %s in all, of the %s that environment.cache allows\n", len(cached), diskSize(total), diskSize(limit))
+	}
+}
+
+// shortKey is enough of a key to tell it from others.
+func shortKey(e *cache.Entry) string {
 	name := fmt.Sprintf("%.12s", e.Key)
 	if e.Forgotten {
 		name += " (forgotten)"

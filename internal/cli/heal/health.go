@@ -2,105 +2,155 @@ package heal
 
 import (
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/app"
 	"signalbox/internal/app/healing"
 	"signalbox/internal/cli/command"
-	"signalbox/internal/commandline"
+	"signalbox/internal/forge"
 	"signalbox/internal/health"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 )
 
 func NewHealth(a *command.Invocation) *cobra.Command {
-	c := &cobra.Command{
-		Use: "health",
-	}
-	c.AddCommand(newHealthShow(a), newHealthInit(a), newHealthValidate(a), newHealthGate(a), newHealthRecord(a), newHealthEscalate(a), newHealthRestore(a))
+	c := &cobra.Command{Use: "health"}
+	c.AddCommand(newHealthShow(a), newHealthInit(a), newHealthValidate(a), newGate(a, false), newHealthRecord(a), newHealthEscalate(a), newHealthRestore(a))
 	return c
 }
 
-// tellRestored says on standard error what became of a broken file.
+// tellRestored says on standard error how a broken file was restored.
 func tellRestored(a *command.Invocation, r healing.Restoration, did string) {
 	if r.Broken == nil {
 		return
 	}
-	from := "zero, with the totals as they were"
+	from, kept := "zero, with the totals as they were", ""
 	if r.Backup {
 		from = "state.json.bak"
 	}
-	_, _ = fmt.Fprintf(a.Err, "%s %s; %s %s", a.Paint(command.Yellow, "warning:"), redact.Clean(r.Broken.Error()), did, from)
 	if r.Kept != "" {
-		_, _ = fmt.Fprintf(a.Err, "; the broken file is kept as %s", r.Kept)
+		kept = "; the broken file is kept as " + r.Kept
 	}
-	_, _ = fmt.Fprintln(a.Err)
+	a.Warn("%s; %s %s%s", r.Broken, did, from, kept)
 }
 
-func printHealth(a *command.Invocation, h health.State, gate health.Gate) {
-	text := func(s string) string {
-		if s == "" {
-			return "-"
-		}
-		return redact.Line(s, 300)
-	}
-	a.Print("Health: %s\n", text(h.LastHealthStatus))
-	a.Print(healthLine, "gate", fmt.Sprintf("%s: %s%s", gate.Decision, redact.Clean(gate.Reason), until(gate)))
-	printLastError(a, h)
-	undone := ""
-	if h.Loop.Undone > 0 {
-		undone = fmt.Sprintf(" (%d did not hold)", h.Loop.Undone)
-	}
-	inARow := ""
-	if h.ContinuousFailureCount > 0 {
-		inARow = "; " + h.FailedInARow()
-	}
-	a.Print("  %-10s %s, %s detected, %s begun, %d succeeded%s%s\n", "totals", commandline.Count(h.RunCount, "pass"), commandline.Count(h.TotalErrorsDetected, "error"),
-		commandline.Count(h.TotalFixesAttempted, "repair"), h.TotalFixesSucceeded, undone, inARow)
-	if h.LastAttemptAt != "" {
-		a.Print(healthLine, "attempted", "the last repair was begun at "+moment(h.LastAttemptAt))
-	}
-	if h.UpdatedAt != "" {
-		a.Print(healthLine, "written", moment(h.UpdatedAt))
+// tellCritical says on standard error that a request is open about a critical state.
+func tellCritical(a *command.Invocation, h health.State, request *forge.Request) {
+	_, _ = fmt.Fprintf(a.Err, "%s %s; request %s is open about it (%s)\n", a.Paint(command.Red, "critical:"), h.FailedInARow(), request.ID, request.Path)
+}
+
+func newHealthShow(a *command.Invocation) *cobra.Command {
+	return &cobra.Command{
+		Use: "show",
+		RunE: func(c *cobra.Command, _ []string) error {
+			h, err := healing.State(c.Context(), a.Opener)
+			if err != nil {
+				return err
+			}
+			return a.Show(h, func() {
+				printHealth(a, h, h.Gate(0, a.Opener.Now()))
+				printCriticalAdvice(a, h, h.LastHealthStatus == health.Critical)
+			})
+		},
 	}
 }
 
-// printCriticalAdvice ends what is shown about a critical state.
-func printCriticalAdvice(a *command.Invocation, h health.State) {
-	if h.LastHealthStatus == health.Critical {
-		a.Print("%s\n", criticalAdvice(h))
+func newHealthInit(a *command.Invocation) *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use: "init",
+		RunE: func(c *cobra.Command, _ []string) error {
+			kept, err := healing.Begin(c.Context(), a.Opener, force)
+			if err != nil {
+				return err
+			}
+			return a.Show(map[string]string{"kept": kept}, func() {
+				if kept != "" {
+					a.Print("the old file is kept as %s\n", kept)
+				}
+			})
+		},
+	}
+	c.Flags().BoolVar(&force, "force", false, "create it even if there is one, broken or not; the old one is kept as state.json.former-<time>")
+	return c
+}
+
+func newHealthValidate(a *command.Invocation) *cobra.Command {
+	return &cobra.Command{
+		Use: "validate",
+		RunE: func(c *cobra.Command, _ []string) error {
+			h, err := healing.State(c.Context(), a.Opener)
+			if err != nil {
+				return err
+			}
+			if err := h.Validate(); err != nil {
+				return &problem.Error{Err: err, Hint: `fix state.json, or begin anew: signalbox health init --force`}
+			}
+			return a.Show(map[string]bool{"valid": true}, func() { a.Print("state.json is valid\n") })
+		},
 	}
 }
 
-// healthLine is one fact about the loop, under its name.
-const healthLine = "  %-10s %s\n"
-
-// printLastError names the error that was found last, which a healthy project has behind it.
-func printLastError(a *command.Invocation, h health.State) {
-	if h.LastErrorID == "" {
-		return
+func newHealthRecord(a *command.Invocation) *cobra.Command {
+	var fact health.Fact
+	var kinds []cobra.Completion
+	for _, kind := range health.FactKinds {
+		kinds = append(kinds, string(kind))
 	}
-	name := "error"
-	if h.LastHealthStatus == health.Healthy {
-		name = "last error"
+	c := &cobra.Command{
+		Use: "record FACT", Args: cobra.ExactArgs(1), ValidArgs: kinds,
+		RunE: func(c *cobra.Command, args []string) error {
+			fact.Kind = health.FactKind(args[0])
+			recorded, err := healing.Record(c.Context(), a.Opener, fact)
+			tellRestored(a, recorded.Restored, "going on from")
+			is := recorded.State.LastHealthStatus
+			switch {
+			case err != nil:
+				return err
+			case recorded.Request != nil:
+				tellCritical(a, recorded.State, recorded.Request)
+			case fact.Kind == health.FactRearmed && recorded.Was != health.Critical:
+				a.Print("the state is %s, not critical: nothing to rearm\n", redact.Line(is, 60))
+			case fact.Kind == health.FactRearmed:
+				a.Print("rearmed; check now, and repair the open errors: signalbox heal\n")
+			case fact.Kind == health.FactHealthy && is != health.Healthy:
+				a.Print("noted; open errors aren't known to be gone, so a check is due: signalbox heal\n")
+			}
+			return nil
+		},
 	}
-	a.Print(healthLine, name, redact.Line(h.LastErrorID, 60)+": "+redact.Joined(h.LastErrorSummary, 300))
+	c.Flags().StringVar(&fact.ErrorID, "error-id", "", "which error, in one word (error-detected)")
+	c.Flags().StringVar(&fact.Summary, "summary", "", "the error in one sentence (error-detected)")
+	return c
 }
 
-func until(g health.Gate) string {
-	if g.Until.IsZero() {
-		return ""
+func newHealthEscalate(a *command.Invocation) *cobra.Command {
+	return &cobra.Command{
+		Use: "escalate",
+		RunE: func(c *cobra.Command, _ []string) error {
+			state, request, err := healing.Escalate(c.Context(), a.Opener)
+			if err != nil {
+				return err
+			}
+			return a.Show(map[string]string{"request": request.ID, "path": request.Path}, func() { tellCritical(a, state, request) })
+		},
 	}
-	return " (" + moment(g.Until.Format(time.RFC3339)) + ")"
 }
 
-// criticalAdvice is what a person does about a critical state.
-func criticalAdvice(h health.State) string {
-	about := `open the request about it: signalbox health escalate`
-	if h.Loop.Request != "" {
-		about = "see request " + redact.Line(h.Loop.Request, 60)
+func newHealthRestore(a *command.Invocation) *cobra.Command {
+	return &cobra.Command{
+		Use: "restore",
+		RunE: func(c *cobra.Command, _ []string) error {
+			restored, err := healing.Restore(c.Context(), a.Opener)
+			if err != nil {
+				return err
+			}
+			return a.Show(map[string]any{"restored": restored.Broken != nil, "from_backup": restored.Backup, "kept": restored.Kept}, func() {
+				if restored.Broken == nil {
+					a.Print("there is nothing to restore\n")
+				}
+				tellRestored(a, restored, "restored from")
+			})
+		},
 	}
-	return strings.Join([]string{"  " + about, `  when it is mended, or to have it tried again: "` + app.RearmCommand + `"`}, "\n")
 }

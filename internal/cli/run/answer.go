@@ -2,58 +2,66 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
+	"io"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/app"
 	"signalbox/internal/cli/command"
-	"signalbox/internal/problem"
+	"signalbox/internal/cli/display"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
-// answerFlags are what a person says by flags.
-type answerFlags struct {
-	allow, deny, always bool
-	option              int
-	question            string
-}
-
 func newAnswer(a *command.Invocation) *cobra.Command {
-	var f answerFlags
+	var allow, deny bool
+	var answer workflow.Answer
 	c := &cobra.Command{
-		Use:  "answer RUN [TEXT]",
-		Args: cobra.RangeArgs(1, 2),
+		Use: "answer RUN [TEXT]", Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			if c.Flags().Changed("option") && f.option < 1 {
-				return &problem.Error{Err: fmt.Errorf("--option is %d", f.option), Hint: "options are counted from 1", Code: problem.Usage}
+			if c.Flags().Changed("option") && answer.Option < 1 {
+				return command.UsageError("options are counted from 1", "--option is %d", answer.Option)
 			}
-			return answer(c.Context(), a, args[0], slices.Concat(args[1:], []string{""})[0], f)
+			answer.Text = redact.Clean(strings.Join(args[1:], ""))
+			switch {
+			case allow || answer.Always:
+				answer.Verdict = workflow.AnswerAllow
+			case deny:
+				answer.Verdict = workflow.AnswerDeny
+			case answer.Option != 0:
+				answer.Verdict = workflow.AnswerOption
+			case answer.Text != "":
+				answer.Verdict = workflow.AnswerText
+			}
+			return giveAnswer(c.Context(), a, args[0], answer)
 		},
 	}
-	c.Flags().BoolVar(&f.allow, "allow", false, "allow it this time")
-	c.Flags().BoolVar(&f.always, "always", false, "allow it now and for the rest of the run")
-	c.Flags().BoolVar(&f.deny, "deny", false, "deny it; the agent goes on without")
-	c.Flags().IntVar(&f.option, "option", 0, "choose this option, from 1")
-	c.Flags().StringVar(&f.question, "question", "", "refuse unless this question is asked, such as Q3")
+	c.Flags().BoolVar(&allow, "allow", false, "allow it this time")
+	c.Flags().BoolVar(&answer.Always, "always", false, "allow it now and for the rest of the run")
+	c.Flags().BoolVar(&deny, "deny", false, "deny it; the agent continues without it")
+	c.Flags().IntVar(&answer.Option, "option", 0, "choose this option, from 1")
+	c.Flags().StringVar(&answer.Question, "question", "", "refuse unless this question is asked, such as Q3")
 	c.MarkFlagsMutuallyExclusive("allow", "deny", "option")
 	c.MarkFlagsMutuallyExclusive("always", "deny", "option")
 	return c
 }
 
-func answer(ctx context.Context, a *command.Invocation, ref, text string, f answerFlags) error {
+// giveAnswer gives an answer to the question that it names, or to any; one without a verdict is asked for.
+func giveAnswer(ctx context.Context, a *command.Invocation, ref string, answer workflow.Answer) error {
 	p, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
-	asking, err := p.Asking(ctx, ref, f.question)
+	asking, err := p.Asking(ctx, ref, answer.Question)
 	if err != nil {
 		return err
 	}
-	answer, given := f.answer(text)
-	if !given {
+	if answer.Verdict == "" {
+		given := false
 		if answer, given, err = ask(ctx, a, asking); err != nil || !given {
 			return err
 		}
@@ -64,29 +72,64 @@ func answer(ctx context.Context, a *command.Invocation, ref, text string, f answ
 		return err
 	case a.JSON && asking.Session:
 		return a.PrintJSON(answer)
-	case a.JSON:
-		return a.PrintJSON(run)
 	}
-	follow := "watch " + run.Ref()
-	if asking.Session {
-		follow = fmt.Sprintf("session watch %d", run.Details.Number)
-	}
-	a.Print("%s: %s; the agent goes on; follow it: signalbox %s\n", answer.Question, app.AnsweredWord(&answer), follow)
-	return nil
+	return a.Show(run, func() {
+		follow := "watch " + run.Ref()
+		if asking.Session {
+			follow = fmt.Sprintf("session watch %d", run.Details.Number)
+		}
+		a.Print("%s: %s; the agent goes on; follow it: signalbox %s\n", answer.Question, app.AnsweredWord(&answer), follow)
+	})
 }
 
-// answer is what the flags and the words say; given is false where they say nothing.
-func (f answerFlags) answer(text string) (answer workflow.Answer, given bool) {
-	answer = workflow.Answer{Text: redact.Clean(text), Option: f.option, Always: f.always}
-	switch {
-	case f.allow || f.always:
-		answer.Verdict = workflow.AnswerAllow
-	case f.deny:
-		answer.Verdict = workflow.AnswerDeny
-	case f.option != 0:
-		answer.Verdict = workflow.AnswerOption
-	case text != "":
-		answer.Verdict = workflow.AnswerText
+// ask shows the question and, at a terminal, asks for the answer.
+func ask(ctx context.Context, a *command.Invocation, asking *app.Asking) (answer workflow.Answer, given bool, err error) {
+	if a.JSON {
+		return answer, false, a.PrintJSON(asking.Question)
 	}
-	return answer, answer.Verdict != ""
+	display.PrintQuestion(a, &asking.Run)
+	if !a.Terminal {
+		return answer, false, nil
+	}
+	for !given {
+		a.Print("%s ", a.Paint(command.Bold, prompts[asking.Question.Kind]))
+		line, err := a.ReadLine(ctx)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return answer, false, err
+		}
+		answer, given = typedAnswer(asking.Question, line)
+		if err != nil {
+			break
+		}
+		if !given {
+			a.Print("that is no answer\n")
+		}
+	}
+	return answer, given, nil
+}
+
+var prompts = map[workflow.QuestionKind]string{
+	workflow.PermissionQuestion: "allow, always, or deny [why]?",
+	workflow.ChoiceQuestion:     "a number, your own words, or deny [why]?",
+	workflow.TextQuestion:       "your answer, or deny [why]?",
+}
+
+// typedAnswer reads what a person typed; given is false if it's no answer.
+func typedAnswer(q *workflow.Question, line string) (answer workflow.Answer, given bool) {
+	word, rest, _ := strings.Cut(line, " ")
+	number, err := strconv.Atoi(line)
+	switch {
+	case word == "deny":
+		answer = workflow.Answer{Verdict: workflow.AnswerDeny, Text: redact.Clean(strings.TrimSpace(rest))}
+	case q.Kind == workflow.PermissionQuestion && (line == "allow" || line == "always"):
+		answer = workflow.Answer{Verdict: workflow.AnswerAllow, Always: line == "always"}
+	case q.Kind == workflow.PermissionQuestion || line == "":
+		return answer, false
+	case q.Kind == workflow.ChoiceQuestion && err == nil:
+		answer = workflow.Answer{Verdict: workflow.AnswerOption, Option: number}
+	default:
+		answer = workflow.Answer{Verdict: workflow.AnswerText, Text: redact.Clean(line)}
+	}
+	answer.Question = q.ID
+	return answer, q.Refuses(answer) == ""
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"signalbox/internal/cli/command"
 	"signalbox/internal/forge"
@@ -22,91 +21,71 @@ import (
 )
 
 func newNew(a *command.Invocation) *cobra.Command {
-	n := &newRequest{Invocation: a}
+	var body, from string
+	var edit bool
 	c := &cobra.Command{
-		Use:  "new [TITLE]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return n.write(c.Context(), strings.Join(args, "")) },
+		Use: "new [TITLE]", Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := a.Open(c.Context())
+			if err != nil {
+				return err
+			}
+			if from != "" {
+				if body, err = readDescription(a, from); err != nil {
+					return fmt.Errorf("read description: %w", err)
+				}
+			}
+			request, err := p.NewRequest(c.Context(), strings.Join(args, ""), body)
+			if err != nil {
+				return err
+			}
+			if edit || body == "" && !a.JSON && a.Terminal && a.Typist() != nil {
+				if request, err = edited(c.Context(), p, request); err != nil {
+					return err
+				}
+			}
+			return a.Show(request, func() {
+				a.Print("%s is request %d: %s\n", redact.Line(request.Path, 200), request.Number, redact.Line(request.Title, 200))
+				a.Print("start it: signalbox run %d\n", request.Number)
+			})
+		},
 	}
-	c.Flags().StringVar(&n.body, "body", "", "the description")
-	c.Flags().StringVarP(&n.from, "from-file", "f", "", "read the description from a file; - is standard input")
-	c.Flags().BoolVarP(&n.edit, "edit", "e", false, "open the editor even when the description is given")
+	c.Flags().StringVar(&body, "body", "", "the description")
+	c.Flags().StringVarP(&from, "from-file", "f", "", "read the description from a file; - is standard input")
+	c.Flags().BoolVarP(&edit, "edit", "e", false, "open the editor even when the description is given")
 	c.MarkFlagsMutuallyExclusive("body", "from-file")
 	return c
-}
-
-// newRequest is one use of "signalbox new".
-type newRequest struct {
-	*command.Invocation
-	body, from string
-	edit       bool
-}
-
-func (n *newRequest) write(ctx context.Context, title string) error {
-	p, err := n.Open(ctx)
-	if err != nil {
-		return err
-	}
-	body := n.body
-	if n.from != "" {
-		if body, err = n.read(); err != nil {
-			return err
-		}
-	}
-	request, err := p.NewRequest(ctx, title, body)
-	if err != nil {
-		return err
-	}
-	if n.edit || body == "" && interactive(n.Invocation) {
-		if request, err = edited(ctx, p, request); err != nil {
-			return err
-		}
-	}
-	if p.JSON {
-		return p.PrintJSON(request)
-	}
-	p.Print("%s is request %d: %s\n", redact.Line(request.Path, 200), request.Number, redact.Line(request.Title, 200))
-	p.Print("start it: signalbox run %d\n", request.Number)
-	return nil
 }
 
 // maxDescription is how much of a file --from-file reads, in bytes; a request file is no larger.
 const maxDescription = 1 << 20
 
-func (n *newRequest) read() (string, error) {
-	source := n.In
-	if n.from != "-" {
-		name := n.from
+func readDescription(a *command.Invocation, from string) (string, error) {
+	source := a.In
+	if from != "-" {
+		name := from
 		if !filepath.IsAbs(name) {
-			name = filepath.Join(n.Opener.Dir, name)
+			name = filepath.Join(a.Opener.Dir, name)
 		}
 		file, err := os.Open(name)
 		if err != nil {
-			return "", fmt.Errorf("read description: %w", err)
+			return "", err
 		}
 		defer func() { _ = file.Close() }()
 		source = file
 	}
 	data, err := io.ReadAll(io.LimitReader(source, maxDescription+1))
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("read description: %w", err)
-	case len(data) > maxDescription:
-		return "", fmt.Errorf("read description: %s is larger than %d bytes", n.from, maxDescription)
+	if err == nil && len(data) > maxDescription {
+		err = fmt.Errorf("%s is larger than %d bytes", from, maxDescription)
 	}
-	return string(data), nil
+	return string(data), err
 }
 
-// interactive reports whether a person can be shown an editor.
-func interactive(a *command.Invocation) bool {
-	in, ok := a.In.(*os.File)
-	return ok && !a.JSON && a.Terminal && term.IsTerminal(int(in.Fd()))
-}
-
-// edited has the person edit the request's file and reads it back. The file stays as they left it, also when it is
-// broken.
+// edited opens the request's file in the user's editor and reads it back. The file stays as they left it, even if it's broken.
+// The editor comes from the environment, as with git and crontab, and is split at spaces; nothing of a project is part of it.
 func edited(ctx context.Context, p *command.Project, request forge.Request) (forge.Request, error) {
-	err := openEditor(ctx, p.Invocation, filepath.Join(p.Root, request.Path))
+	editor := own(p.Invocation, "vi", "VISUAL", "EDITOR")
+	err := process.Foreground(ctx, append(editor, filepath.Join(p.Root, request.Path)), os.Environ(), p.In, p.Bare.Out, p.Bare.Err)
 	if errors.Is(err, exec.ErrNotFound) && len(own(p.Invocation, "", "VISUAL", "EDITOR")) == 0 {
 		p.Say("there is no editor here ($VISUAL, $EDITOR); describe the change in " + request.Path)
 		return request, nil
@@ -121,14 +100,7 @@ func edited(ctx context.Context, p *command.Project, request forge.Request) (for
 	return edited, wire.Explained(err)
 }
 
-// openEditor runs the person's own editor on the terminal and waits for it. Its words come from their environment,
-// as with git and crontab, and are split at spaces; nothing of a project is among them.
-func openEditor(ctx context.Context, a *command.Invocation, path string) error {
-	words := own(a, "vi", "VISUAL", "EDITOR")
-	return process.Foreground(ctx, append(words, path), os.Environ(), a.In, a.Bare.Out, a.Bare.Err)
-}
-
-// own is the program, with its arguments, that the first of the variables names which has a value.
+// own is the program, with its arguments, of the first variable that names one.
 func own(a *command.Invocation, usual string, variables ...string) []string {
 	for _, name := range variables {
 		if words := strings.Fields(a.Opener.Env(name)); len(words) > 0 {

@@ -1,0 +1,34 @@
+package app
+
+import (
+	"context"
+
+	"signalbox/internal/wire"
+	"signalbox/internal/workflow"
+)
+
+// Change is what a run changed so far: exactly what an approval agrees to.
+type Change struct {
+	RequestID string        `json:"request_id"`
+	RunID     string        `json:"run_id"`
+	Base      string        `json:"base"`
+	Head      string        `json:"head"`
+	Files     []ChangedFile `json:"files"`
+}
+
+// ChangedFile is one file of a change. Added and Deleted are lines; -1 for a binary file.
+type ChangedFile struct {
+	Path    string `json:"path"`
+	Added   int    `json:"added"`
+	Deleted int    `json:"deleted"`
+}
+
+// Change lists the files that a run changed, without secrets in their names.
+func (p *App) Change(ctx context.Context, run *workflow.Run) (Change, error) {
+	c := Change{run.RequestID, run.RunID, run.Details.BaseCommit, run.Details.Head, []ChangedFile{}}
+	files, err := p.Repo.Changes(ctx, c.Base, c.Head)
+	for _, f := range files {
+		c.Files = append(c.Files, ChangedFile{p.Redact.Line(f.Path, 400), f.Added, f.Deleted})
+	}
+	return c, wire.Explained(err)
+}
