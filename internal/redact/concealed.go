@@ -10,10 +10,10 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// binaryLength is how far git looks for a zero byte, by which it knows a file that is no text.
+// binaryLength is how far git searches for a zero byte, which marks a binary file.
 const binaryLength = 8000
 
-// combiningLimit is how many marks a letter may carry; the most that writing needs is five or six.
+// combiningLimit is how many marks a letter may have; no script needs more than five or six.
 const combiningLimit = 8
 
 // Concealed returns characters in text that deceive a reader: characters that change the direction of writing, have no width, or are tags, unless a
@@ -32,7 +32,7 @@ func Concealed(text []byte) (all []Found) {
 	return all
 }
 
-// Hidden counts the characters of a text that its readers do not see when it is rendered as a page: those found by Concealed, and those in HTML
+// Hidden counts the characters of a text that its readers don't see when it is rendered as a page: those that Concealed finds, and those in HTML
 // comments.
 func Hidden(text string) (characters, commented int) {
 	for _, comment := range comments().FindAllString(text, -1) {
@@ -48,8 +48,8 @@ func Hidden(text string) (characters, commented int) {
 // An unclosed comment hides the rest.
 var comments = lazy.Pattern(`(?s)<!--.*?(?:-->|$)`)
 
-// eachConcealed calls told with each deceptive character, its line and its offset, until that returns false.
-func eachConcealed(text []byte, told func(r rune, line, at int) bool) {
+// eachConcealed calls found with each deceptive character, its line and its offset, until found returns false.
+func eachConcealed(text []byte, found func(r rune, line, at int) bool) {
 	c := concealed{line: 1, before: '\n'}
 	for at := 0; at < len(text); {
 		if n := ordinaryASCII.count(text[at:]); n > 0 {
@@ -60,7 +60,7 @@ func eachConcealed(text []byte, told func(r rune, line, at int) bool) {
 		}
 		r, size := utf8.DecodeRune(text[at:])
 		after, _ := utf8.DecodeRune(text[at+size:])
-		if c.deceives(r, after, at) && !told(r, c.line, at) {
+		if c.deceives(r, after, at) && !found(r, c.line, at) {
 			return
 		}
 		if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
@@ -91,11 +91,11 @@ func (c *concealed) deceives(r, after rune, at int) bool {
 		return false
 	case r == 0xfeff:
 		return at > 0 // a byte order mark belongs at the beginning
-	case r == 0x200c, r == 0x200d, 0xfe00 <= r && r <= 0xfe0f: // Arabic, Indic scripts and emoji need them
+	case r == 0x200c, r == 0x200d, 0xfe00 <= r && r <= 0xfe0f: // needed by Arabic, Indic scripts and emoji
 		return c.before <= unicode.MaxASCII && (r != 0xfe0f || !bytes.ContainsRune([]byte("0123456789#*"), c.before))
-	case r == 0x200e, r == 0x200f, r == 0x061c, r == 0x00ad: // one mark or a soft hyphen turns nothing around
+	case r == 0x200e, r == 0x200f, r == 0x061c, r == 0x00ad: // a single mark or a soft hyphen reverses nothing
 		return unicode.IsLetter(c.before) && c.before <= unicode.MaxASCII && unicode.IsLetter(after) && after <= unicode.MaxASCII
-	case 0xe0020 <= r && r <= 0xe007f: // flags of regions are made of them
+	case 0xe0020 <= r && r <= 0xe007f: // flags of regions consist of them
 		return !c.flag
 	case c.marks == combiningLimit:
 		return unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A limit may cut a text within a secret before the text is searched. The rest of the value is hidden too: beside a mark of an omission from
-// cutLength bytes on, and at the ends of the text, where there is no mark, from half of the value on.
+// A limit may cut a text within a secret before the text is searched. The scanner hides the rest of the value too: beside a mark of an omission if it
+// has at least cutLength bytes, and at the ends of the text, where there is no mark, if it is at least half of the value.
 const cutLength = 8
 
 const (
@@ -20,16 +20,7 @@ type rest struct {
 	of   int // the length of the form
 }
 
-// cuttable returns the forms of a value that a limit may cut: as it is, and as JSON and Go quote it. Parts of a value that may be an ordinary word
-// or a path aren't searched.
-func cuttable(value string) map[string]bool {
-	if !tellsItself(value) || len(value) <= cutLength {
-		return nil
-	}
-	return map[string]bool{value: true, quoted(value, false): true, quoted(value, true): true}
-}
-
-// in returns how many bytes of the form text starts with, if they are to be hidden. decided is false if that depends on the bytes that follow.
+// in returns how many bytes of the form text starts with, if they must be hidden. decided is false if that depends on the bytes that follow.
 func (f *form) in(text []byte, final bool) (n int, decided bool) {
 	n = common(f.text, text)
 	switch {
@@ -39,8 +30,10 @@ func (f *form) in(text []byte, final bool) (n int, decided bool) {
 		return 0, false
 	case !f.cut || n < cutLength:
 		return 0, true
+	case n == len(text) && n < (len(f.text)+1)/2:
+		return 0, true
 	case n == len(text):
-		return atLeast(n, (len(f.text)+1)/2), true
+		return n, true
 	}
 	return cutBefore(text, n, final)
 }
@@ -60,13 +53,6 @@ func cutBefore(text []byte, n int, final bool) (_ int, decided bool) {
 		}
 	}
 	return 0, true
-}
-
-func atLeast(n, least int) int {
-	if n < least {
-		return 0
-	}
-	return n
 }
 
 // findRest adds the span of the rest of a cut value, if one may start here. It returns false if that depends on the bytes that follow.
@@ -89,7 +75,7 @@ func (s *scanner) findRest(text []byte, final bool) bool {
 		case n == len(text) && n < len(r.text) && !final:
 			return false
 		case n == len(r.text), n == len(text):
-			if n = atLeast(n, least); n > 0 {
+			if n >= least {
 				s.spans = append(s.spans, span{to: n})
 			}
 		case n >= least:

@@ -11,9 +11,9 @@ import (
 type Found struct {
 	// Name is the variable whose value was found; Kind describes any other find: "a GitHub token".
 	Name, Kind string
-	// Character is the first one of a kind found by Concealed: "U+202E".
+	// Character is the first of a kind that Concealed found: "U+202E".
 	Character string
-	// Line is the number of the line on which it begins, from 1; Text is that line.
+	// Line is the number of the line where it begins, from 1; Text is that line.
 	Line int
 	Text string
 }
@@ -21,9 +21,8 @@ type Found struct {
 // findLimit is how many finds are reported per text.
 const findLimit = 100
 
-// Find returns the secrets in text in order, each known value and well-known kind once per line. It is for content that people keep: String hides
-// more than Find reports, such as values that may be an ordinary word or a path, and placeholders that are common in documentation (a header's
-// value, a password in a URL).
+// Find returns the secrets in text in order, each known value and well-known kind once per line. It is for content that people keep: String also
+// hides values that may be an ordinary word or a path, and placeholders that are common in documentation (a header's value, a password in a URL).
 func (r *Redactor) Find(text []byte) []Found {
 	var v view
 	v.split(text, true)
@@ -31,7 +30,7 @@ func (r *Redactor) Find(text []byte) []Found {
 	if len(v.seen) == len(text) {
 		return found
 	}
-	for _, f := range r.findIn(text) { // what begins in an escape sequence, and in files that are no text
+	for _, f := range r.findIn(text) { // secrets that begin in an escape sequence or in binary files
 		same := func(g Found) bool { return g.Name == f.Name && g.Kind == f.Kind && g.Line == f.Line }
 		if !slices.ContainsFunc(found, same) {
 			found = append(found, f)
@@ -54,13 +53,13 @@ func (r *Redactor) findIn(text []byte) (all []Found) {
 			all = append(all, f)
 		}
 	}
-	s.scan(make([]byte, 0, len(text)), text, true)
+	s.scan(make([]byte, 0, len(text)), text, len(text), true)
 	return all
 }
 
 var newline = []byte("\n")
 
-// lineAround returns the line of text on which the byte at lies.
+// lineAround returns the line of text around the byte at an offset.
 func lineAround(text []byte, at int) string {
 	begin := bytes.LastIndexByte(text[:at], '\n') + 1
 	end := bytes.IndexByte(text[at:], '\n')
@@ -76,7 +75,7 @@ const (
 	passphraseLength = 20
 )
 
-// tellsItself reports whether value would hardly occur in a program's text unless it is the secret. GOOGLE_APPLICATION_CREDENTIALS names a file,
+// tellsItself reports whether value would hardly occur in a program's text without being the secret. GOOGLE_APPLICATION_CREDENTIALS names a file,
 // and TOKEN_HELPER a program.
 func tellsItself(value string) bool {
 	switch {

@@ -30,11 +30,19 @@ func forms(value string) (all []string) {
 	if len(value) < MinLength || slices.Contains(commonWords, strings.ToLower(value)) {
 		return nil
 	}
-	if seen := Clean(value); seen != value { // as a view has it
+	if seen := Clean(value); seen != value { // as a reader sees it
 		all = forms(seen)
 	}
-	all = append(all, value)
-	all = append(all, escaped(value)...)
+	query, path, hexadecimal := url.QueryEscape(value), url.PathEscape(value), hex.EncodeToString([]byte(value))
+	// Scripts escape a space by its number, where a query has a plus.
+	script := strings.ReplaceAll(query, "+", "%20")
+	all = append(all, value,
+		query, lowerEscapes(query), script, lowerEscapes(script), path, lowerEscapes(path),
+		hexadecimal, strings.ToUpper(hexadecimal),
+		quoted(value, false), quoted(value, true),
+		strings.ReplaceAll(quoted(value, false), "/", `\/`),          // PHP
+		inJSON(value, "", `\u%04x`), inJSON(value, "&'<>", `\u%04x`), // Python, Ruby on Rails
+		inJSON(value, "\"&'+<>`", `\u%04X`)) // .NET
 	all = append(all, spelled(value)...)
 	all = append(all, base64Forms(value)...)
 	if half := len(value) / 2; half >= minHalf {
@@ -49,27 +57,13 @@ func forms(value string) (all []string) {
 	return all
 }
 
-// commonWords are values of variables with a secret's name that are only a choice, which occurs in much output:
+// commonWords are choices that variables with a secret's name may have, and that occur in much output:
 // SECRET_BACKEND=production. Values like "true" and "8080" are too short to count anyway.
 var commonWords = []string{"default", "enabled", "disabled", "required", "optional", "production", "development", "staging", "testing",
 	"localhost", "127.0.0.1", "0.0.0.0", "undefined", "unknown", "system", "basic", "bearer", "keyring", "keychain", "libsecret",
 	"manager", "database", "kubernetes", "docker", "github", "gitlab", "google", "process", "native", "always"}
 
-func escaped(v string) []string {
-	query, path, hexadecimal := url.QueryEscape(v), url.PathEscape(v), hex.EncodeToString([]byte(v))
-	// Scripts escape a space by its number, where a query has a plus.
-	script := strings.ReplaceAll(query, "+", "%20")
-	return []string{
-		query, lowerEscapes(query), script, lowerEscapes(script), path, lowerEscapes(path),
-		hexadecimal, strings.ToUpper(hexadecimal),
-		quoted(v, false), quoted(v, true),
-		strings.ReplaceAll(quoted(v, false), "/", `\/`),      // PHP
-		inJSON(v, "", `\u%04x`), inJSON(v, "&'<>", `\u%04x`), // Python, Ruby on Rails
-		inJSON(v, "\"&'+<>`", `\u%04X`), // .NET
-	}
-}
-
-// inJSON returns v inside of a JSON string of a library that escapes what is not ASCII, and some characters besides.
+// inJSON returns v inside a JSON string of a library that escapes everything but ASCII, and some more characters.
 func inJSON(v, besides, escape string) string {
 	var out strings.Builder
 	for _, r := range v {
@@ -87,11 +81,11 @@ func inJSON(v, besides, escape string) string {
 	return out.String()
 }
 
-// spelledLength is from where a value is also looked for in other letters: a short one reversed, or in capitals, is a word.
+// spelledLength is the length from which a value also counts in other letters: a short one reversed, or in capitals, is a word.
 const spelledLength = 8
 
 // spelled returns v letter by letter, as escapes of programming languages and pages write it, and in an order or case that a
-// reader undoes at sight.
+// reader easily undoes.
 func spelled(v string) (all []string) {
 	if len(v) < spelledLength {
 		return nil
@@ -107,17 +101,24 @@ func spelled(v string) (all []string) {
 		all = append(all, strings.Join(strings.Split(v, ""), between))
 	}
 	letters := []rune(v)
-	var twice strings.Builder // bold, as pages for a typewriter have it: each letter struck over itself
+	var twice strings.Builder // bold in pages for a typewriter: each letter struck over itself
 	for _, r := range letters {
 		twice.WriteString(string(r) + string(r))
 	}
 	all = append(all, twice.String(), notASCII(v, `\%03o`), notASCII(v, `\x%02x`))
+	var shell strings.Builder // as printf %q and set -x write it: a backslash before what a shell takes for more than a letter
+	for _, r := range v {
+		if r < 0x80 && !alphanumeric[byte(r)] && !strings.ContainsRune("_-./:=@%+,", r) {
+			shell.WriteByte('\\')
+		}
+		shell.WriteRune(r)
+	}
 	slices.Reverse(letters)
 	return append(all, string(letters), strings.ToUpper(v), strings.ToLower(v), html.EscapeString(v),
-		strings.ReplaceAll(v, "'", `'\''`), strings.ReplaceAll(v, "'", `'"'"'`), shellEscaped(v))
+		strings.ReplaceAll(v, "'", `'\''`), strings.ReplaceAll(v, "'", `'"'"'`), shell.String())
 }
 
-// notASCII returns v with the bytes escaped that are not ASCII, as git and Python write names and bytes.
+// notASCII returns v with all bytes but ASCII escaped, as git and Python write names and bytes.
 func notASCII(v, escape string) string {
 	var out strings.Builder
 	for i := range len(v) {
@@ -130,31 +131,19 @@ func notASCII(v, escape string) string {
 	return out.String()
 }
 
-// shellEscaped returns v as printf %q and set -x write it: a backslash before what a shell takes for more than a letter.
-func shellEscaped(v string) string {
-	var out strings.Builder
-	for _, r := range v {
-		if r < 0x80 && !alphanumeric.has(byte(r)) && !strings.ContainsRune("_-./:=@%+,", r) {
-			out.WriteByte('\\')
-		}
-		out.WriteRune(r)
-	}
-	return out.String()
-}
-
 var percent = lazy.Pattern(`%[0-9A-F]{2}`)
 
 func lowerEscapes(escaped string) string {
 	return percent().ReplaceAllStringFunc(escaped, strings.ToLower)
 }
 
-// quoted returns v as it is inside of a JSON string.
+// quoted returns v as it is inside a JSON string.
 func quoted(v string, escapeHTML bool) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(escapeHTML)
 	if err := encoder.Encode(v); err != nil {
-		// No string does that; its plain form is known already.
+		// This never fails for a string, whose plain form is known already.
 		return v
 	}
 	return strings.Trim(strings.TrimSuffix(out.String(), "\n"), `"`)

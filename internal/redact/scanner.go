@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// scanner reads a text byte by byte. Its decision at a byte depends on what came before and on a bounded number of bytes after it, never on how the
+// scanner reads a text byte by byte. Its decision at a byte depends on the bytes before and on a bounded number of bytes after it, never on how the
 // text was split into pieces. So a stream and a whole text have the same result.
 type scanner struct {
 	redactor *Redactor
 	table    *table // the redactor's, while a text is scanned
-	spans    []span // secrets that are not over yet
+	spans    []span // secrets that haven't ended yet
 	previous byte   // the byte before; a newline at the start
 	hiding   bool   // the byte before was part of a secret
-	marks    []mark // where something is unseen in the text, in order
-	unseen   []byte // what that is
+	marks    []mark // the places of what is unseen in the text, in order
+	unseen   []byte // the unseen bytes of all marks
 	found    func(of named, kind string, at int)
-	whole    int // how long the text is that is scanned
-	// opening is how many bytes from here the end of a value may be whose beginning was cut off; negative if none may. marked: a mark says that
-	// something was cut, and the text doesn't only begin here.
+	whole    int // the length of the scanned text
+	// opening is how many bytes ahead the end of a value whose beginning was cut off may start; negative if none may. marked: a mark of an
+	// omission says that something was cut, and the text doesn't just begin here.
 	opening int
 	marked  bool
 }
@@ -33,16 +33,13 @@ func (r *Redactor) newScanner() scanner {
 	return scanner{redactor: r, previous: '\n'}
 }
 
-// scan appends the redacted text to out, and returns how many bytes of it were decided. The caller passes the rest again, with what follows; if
-// text is final there is no rest.
-func (s *scanner) scan(out, text []byte, final bool) (_ []byte, done int) {
-	return s.scanTo(out, text, len(text), final)
-}
-
-// scanTo is scan up to a byte of the text. It reads what follows without deciding it.
-func (s *scanner) scanTo(out, text []byte, to int, final bool) (_ []byte, done int) {
-	if known := s.redactor.known(); known != s.table {
-		s.table = known
+// scan appends the redacted text[:to] to out, and returns how many bytes of it were decided; it reads the bytes from to on without deciding them.
+// The caller passes the rest again, with what follows; if text is final there is no rest.
+func (s *scanner) scan(out, text []byte, to int, final bool) (_ []byte, done int) {
+	if s.redactor == nil {
+		s.table = patternsOnly()
+	} else {
+		s.table = s.redactor.table.Load()
 	}
 	s.whole = len(text)
 	for done < to {
@@ -50,22 +47,27 @@ func (s *scanner) scanTo(out, text []byte, to int, final bool) (_ []byte, done i
 		if !open && len(s.marks) > 0 {
 			out = s.show(out, done, true)
 		}
-		if plain := min(s.plain(text[done:]), to-done); plain > 0 {
-			s.opening = -1
-			if len(s.marks) > 0 {
-				out = s.copyPlain(out, text, done, done+plain)
-			} else {
-				out = append(out, text[done:done+plain]...)
-			}
+		plain := 0 // how many bytes from here on are no part of a secret at first sight
+		if !open && s.opening < 0 {
+			plain = min(s.table.starts.before(text[done:]), to-done)
+		}
+		if plain > 0 {
+			from := done
 			done += plain
-			s.previous, s.hiding = text[done-1], false
+			for len(s.marks) > 0 && s.marks[0].at < done {
+				at := s.marks[0].at
+				out = append(out, text[from:at]...)
+				out, from = s.show(out, at, true), at
+			}
+			out = append(out, text[from:done]...)
+			s.passed(text[done-1])
 			continue
 		}
 		if !s.find(text[done:], final) {
 			return out, done
 		}
 		hide := s.covered(text[done])
-		if len(s.marks) > 0 { // what is unseen within a secret goes with it
+		if len(s.marks) > 0 { // whatever is unseen within a secret is removed with it
 			out = s.show(out, done, !open || !hide)
 		}
 		out = s.take(out, text[done], hide)
@@ -77,32 +79,15 @@ func (s *scanner) scanTo(out, text []byte, to int, final bool) (_ []byte, done i
 	return out, done
 }
 
-// endSpans appends text, in which no secret starts, without what belongs to those that started before it. It stops where they end.
-func (s *scanner) endSpans(out, text []byte) (_ []byte, done int) {
-	for ; done < len(text) && len(s.spans) > 0; done++ {
-		hide := s.covered(text[done])
-		out = s.take(out, text[done], hide)
-	}
-	return out, done
-}
-
-// passed notes the last byte of what was passed on unread.
+// passed notes the last byte of what was passed on without a secret.
 func (s *scanner) passed(last byte) { s.previous, s.hiding, s.opening = last, false, -1 }
-
-// plain returns how many bytes from here on are no part of a secret at first sight.
-func (s *scanner) plain(text []byte) int {
-	if len(s.spans) > 0 || s.opening >= 0 {
-		return 0
-	}
-	return s.table.starts.before(text)
-}
 
 // find adds the spans of all secrets that start here. It returns false if that depends on the bytes that follow.
 func (s *scanner) find(text []byte, final bool) bool {
 	known := len(s.spans)
 	for i := range s.table.forms[text[0]] {
 		form := &s.table.forms[text[0]][i]
-		if len(text) > 1 && form.text[1] != text[1] { // as of most
+		if len(text) > 1 && form.text[1] != text[1] { // as in most
 			continue
 		}
 		n, decided := form.in(text, final)
@@ -114,7 +99,7 @@ func (s *scanner) find(text []byte, final bool) bool {
 			s.spans = append(s.spans, span{to: n})
 		}
 		if n == len(form.text) {
-			s.tell(form.of, "", text)
+			s.report(form.of, "", text)
 		}
 	}
 	if (s.opening == 0 || text[0] == ellipsis[0]) && !s.findRest(text, final) {
@@ -130,7 +115,7 @@ func (s *scanner) find(text []byte, final bool) bool {
 		}
 		if found != nil {
 			s.spans = append(s.spans, *found)
-			s.tell(named{}, p.kind, text)
+			s.report(named{}, p.kind, text)
 			closing = closing || p.closes
 		}
 	}
@@ -142,14 +127,14 @@ func (s *scanner) find(text []byte, final bool) bool {
 	return true
 }
 
-// tell reports what starts the rest of the text to the caller's function.
-func (s *scanner) tell(of named, kind string, rest []byte) {
+// report passes what starts the rest of the text to the caller's function.
+func (s *scanner) report(of named, kind string, rest []byte) {
 	if s.found != nil && (kind != "" || of.name != "") {
 		s.found(of, kind, s.whole-len(rest))
 	}
 }
 
-// match returns the span of p if it starts here, and false when that cannot be said yet.
+// match returns the span of p if it starts here, and false if that isn't decided yet.
 func (s *scanner) match(p *pattern, text []byte, final bool) (_ *span, decided bool) {
 	start := text[:min(len(text), len(p.prefix))]
 	if p.fold && !strings.EqualFold(string(start), p.prefix[:len(start)]) || !p.fold && string(start) != p.prefix[:len(start)] {
@@ -161,7 +146,7 @@ func (s *scanner) match(p *pattern, text []byte, final bool) (_ *span, decided b
 	} else if len(window) < p.window && !final {
 		return nil, false
 	}
-	if len(window) < len(p.prefix) || p.word && alphanumeric.has(s.previous) {
+	if len(window) < len(p.prefix) || p.word && alphanumeric[s.previous] {
 		return nil, true
 	}
 	if found, ok := p.find(window); ok {
@@ -170,11 +155,11 @@ func (s *scanner) match(p *pattern, text []byte, final bool) (_ *span, decided b
 	return nil, true
 }
 
-// covered reports whether the byte b, which is looked at, is part of a secret.
+// covered reports whether b, the current byte, is part of a secret.
 func (s *scanner) covered(b byte) (covered bool) {
 	for i := range s.spans {
 		if p := &s.spans[i]; p.from <= 0 {
-			if p.to == 0 && p.class != nil && p.class.has(b) {
+			if p.to == 0 && p.class != nil && p.class[b] {
 				p.to = 1
 			}
 			covered = covered || p.to > 0
@@ -183,7 +168,7 @@ func (s *scanner) covered(b byte) (covered bool) {
 	return covered
 }
 
-// take appends the byte b, or what replaces a secret that it begins, moves to the next byte and drops the spans that are over.
+// take appends the byte b, or the replacement of a secret that it begins, moves to the next byte and drops the spans that have ended.
 func (s *scanner) take(out []byte, b byte, hide bool) []byte {
 	switch {
 	case !hide:

@@ -17,20 +17,24 @@ const (
 	apc    = '\u009f'
 )
 
-// sequenceLimit is how many bytes an escape sequence may have. A longer one hides nothing: so a
-// stream holds back no more than this, and a stream and a whole text come out the same.
+// sequenceLimit is how many bytes an escape sequence may have. A longer one hides nothing, so that a
+// stream holds back no more than this and has the same result as a whole text.
 const sequenceLimit = 8 << 10
 
-// unseen returns how many bytes at the start of text the eye does not see: an escape sequence as a
-// whole, or one character; 0 when text starts with something visible. It reports false when that
-// cannot be said without the bytes that follow, which never happens when text is final.
+// unseen returns how many bytes at the start of text a reader doesn't see: a whole escape sequence,
+// or one character; 0 if text starts with something visible. It returns false if the bytes that
+// follow decide that, which never happens when text is final.
 //
-// Clean removes what is unseen, and a Redactor looks through it. Both ask here, so no text can hold
+// Clean removes what is unseen, and a Redactor looks through it. Both call this, so no text can hold
 // a secret that only cleaning puts together.
 func unseen(text []byte, final bool) (n int, decided bool) {
 	switch b := text[0]; {
+	case b == escape && len(text) == 1:
+		return 1, final
+	case b == escape && '@' <= text[1] && text[1] <= '_': // the same as one C1 character
+		return controls(rune(text[1])+0x40, text, 2, final)
 	case b == escape:
-		return sequence(text, final)
+		return ends(text, 1+run(text[1:], ' ', '/'), '0', '~', final)
 	case b == '\n', b == '\t', ' ' <= b && b < 0x7f:
 		return 0, true
 	case b <= 0x7f:
@@ -51,19 +55,7 @@ func unseen(text []byte, final bool) (n int, decided bool) {
 	return 0, true
 }
 
-// sequence returns the length of the escape sequence that text starts with.
-func sequence(text []byte, final bool) (n int, decided bool) {
-	if len(text) == 1 {
-		return 1, final
-	}
-	// ESC and a byte of this column are the same as one C1 character.
-	if b := text[1]; '@' <= b && b <= '_' {
-		return controls(rune(b)+0x40, text, 2, final)
-	}
-	return ends(text, 1+run(text[1:], ' ', '/'), '0', '~', final)
-}
-
-// controls returns the length of what the C1 character r of so many bytes starts.
+// controls returns the length of the sequence that the C1 character r of so many bytes starts.
 func controls(r rune, text []byte, size int, final bool) (n int, decided bool) {
 	switch r {
 	case csi:
@@ -87,8 +79,8 @@ func ends(text []byte, n int, first, last byte, final bool) (int, bool) {
 	return n + run(text[n:n+1], first, last), true
 }
 
-// controlString returns the length of what follows OSC and its like, up to its terminator. One
-// that does not end on its line is no control string: nothing may hide the rest of a text.
+// controlString returns the length of the text after OSC and its like, up to its terminator. One
+// that doesn't end on its line is no control string: nothing may hide the rest of a text.
 func controlString(text []byte, final bool) (n int, decided bool) {
 	whole := len(text) >= sequenceLimit
 	text = text[:min(len(text), sequenceLimit)]
@@ -108,7 +100,7 @@ func controlString(text []byte, final bool) (n int, decided bool) {
 	return 0, whole || final
 }
 
-// invisible reports whether r is a character for itself that is not for the eye.
+// invisible reports whether r is a character that a reader doesn't see.
 func invisible(r rune) bool {
 	switch {
 	case r == '\n', r == '\t':
