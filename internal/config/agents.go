@@ -1,14 +1,8 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"maps"
-	"net/url"
 	"slices"
-	"strings"
-
-	"signalbox/internal/lazy"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -122,85 +116,4 @@ func (c *Config) AgentFor(role, workflow string) (name string, a Agent, ok bool)
 	}
 	a.Args, a.Allow, a.Deny = slices.Concat(a.Args, r.Args), slices.Concat(a.Allow, r.Allow), slices.Concat(a.Deny, r.Deny)
 	return r.Agent, a, true
-}
-
-// workflows are the names of workflows that may have settings of their own; custom is a list of phases.
-var workflows = []string{"full", "simple", "custom", "heal"}
-
-func (c *Config) validateAgents() (problems []error) {
-	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
-		problems = append(problems, c.Agents[name].validate(name))
-	}
-	problems = append(problems, c.validateRoles("roles", c.Roles))
-	problems = append(problems, c.validateUnasked()...)
-	for _, name := range slices.Sorted(maps.Keys(c.Workflows)) {
-		if !slices.Contains(workflows, name) {
-			problems = append(problems, wrong("workflows."+name, " is no workflow: want %s", strings.Join(workflows, ", ")))
-		}
-		problems = append(problems, c.validateRoles("workflows."+name+".roles", c.Workflows[name].Roles))
-	}
-	return problems
-}
-
-func (c *Config) validateRoles(key string, roles map[string]Role) error {
-	var problems []error
-	for _, role := range slices.Sorted(maps.Keys(roles)) {
-		if !slices.Contains([]string{"planner", "implementer", "reviewer", "repairer"}, role) {
-			problems = append(problems, wrong(key+"."+role, ": want planner, implementer, reviewer or repairer"))
-		}
-		r := roles[role]
-		if _, known := c.Agents[r.Agent]; !known && r.Agent != RoleNone && (r.Agent != "" || len(c.Agents) != 1) {
-			problems = append(problems, wrong(key+"."+role, " names %q, which is no agent of this file", r.Agent))
-		}
-		if r.Permissions != "" {
-			problems = append(problems, oneOf(key+"."+role+".permissions", r.Permissions, permissions...))
-		}
-		problems = append(problems, validatePatterns(key+"."+role, r.Allow, r.Deny)...)
-	}
-	return errors.Join(problems...)
-}
-
-var (
-	permissions  = []string{PermissionsEverything, PermissionsEdits, PermissionsReadOnly, PermissionsAsk}
-	variableName = lazy.Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
-)
-
-func (a Agent) validate(name string) error {
-	key := "agents." + name
-	var problems []error
-	if a.Driver != DriverReplay { // used only by our own tests
-		problems = append(problems, oneOf(key+".driver", a.Driver, append([]string{DriverCommand}, Vendors...)...))
-	}
-	switch {
-	case name == RoleNone:
-		return wrong(key, ": this name means that nobody does it")
-	case a.Driver == DriverCommand && (len(a.Command) == 0 || a.Command[0] == ""):
-		return wrong(key+".command", " is empty: want a program and its arguments")
-	case a.Driver == DriverReplay && a.Script == "":
-		return wrong(key+".script", " is empty: want the file to replay")
-	case len(a.Command) > 0 && slices.Contains(Vendors, a.Driver):
-		return wrong(key+".command", ": the driver %s knows its arguments; want program and args", a.Driver)
-	}
-	if a.Prompt != "" {
-		problems = append(problems, oneOf(key+".prompt", a.Prompt, PromptStdin, PromptArgument))
-	}
-	if a.Permissions != "" {
-		problems = append(problems, oneOf(key+".permissions", a.Permissions, permissions...))
-	}
-	problems = append(problems, validatePatterns(key, a.Allow, a.Deny)...)
-	if a.Login != "" {
-		problems = append(problems, oneOf(key+".login", a.Login, LoginKey, LoginOwn))
-	}
-	if a.Key != "" && !variableName().MatchString(a.Key) {
-		problems = append(problems, wrong(key+".key", " is no name of an environment variable: the key itself does not belong into this file"))
-	}
-	if u, err := url.Parse(a.URL); a.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "") {
-		problems = append(problems, wrong(key+".url", " is %q: want http://… or https://…", shown(a.URL)))
-	}
-	for model, p := range a.Prices {
-		if !(p.Input >= 0 && p.Cached >= 0 && p.Output >= 0) {
-			problems = append(problems, wrong(key+".prices."+model, ": want US dollars for a million tokens"))
-		}
-	}
-	return errors.Join(problems...)
 }

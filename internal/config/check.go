@@ -85,25 +85,21 @@ func (c *checker) mapping(n *yaml.Node, t reflect.Type, key string) {
 		path := strings.TrimPrefix(key+"."+name.Value, ".")
 		switch line, twice := seen[name.Value]; {
 		case !known:
-			c.unknown(name, key)
+			in := ""
+			if key != "" {
+				in = " in " + key
+			}
+			c.problem(name.Line, "there is no key %q%s", shown(name.Value), in)
+			// The key that was meant is missing; that is not reported as well.
+			c.told.lacks = append(c.told.lacks, key)
 		case twice:
-			c.problem(name.Line, "%s is there already, in line %d", path, line)
+			c.problem(name.Line, "%s is already set in line %d", path, line)
 		default:
 			seen[name.Value], c.places[path] = name.Line, name.Line
 			c.check(value, of, path)
 			good = append(good, name, value)
 		}
 	}
-}
-
-// unknown reports an unknown key. The key it was meant for is missing; that is not reported as well.
-func (c *checker) unknown(name *yaml.Node, in string) {
-	if in == "" {
-		c.problem(name.Line, "there is no key %q", shown(name.Value))
-	} else {
-		c.problem(name.Line, "there is no key %q in %s", shown(name.Value), in)
-	}
-	c.told.lacks = append(c.told.lacks, in)
 }
 
 // valueType returns the type for the value of a key in t; known is false if t has no such key.

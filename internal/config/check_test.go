@@ -59,7 +59,7 @@ func TestAWrongFileIsRefusedWithLineAndKeyInWords(t *testing.T) {
 		{"an unknown key", "base: main\naprove: auto\n", `line 2: there is no key "aprove"`},
 		{"one further down", "environment:\n  net_work: none\n", `line 2: there is no key "net_work" in environment`},
 		{"one in a list", "environment:\n  verify:\n    - {comand: x}\n", `line 3: there is no key "comand" in environment.verify[1]`},
-		{"a key that is there twice", "base: main\nbase: next\n", "line 2: base is there already, in line 1"},
+		{"a key that is there twice", "base: main\nbase: next\n", "line 2: base is already set in line 1"},
 		{"a list where keys are wanted", "environment: [x]\n", "line 1: environment is a list: want keys with values"},
 		{"keys where a list is wanted", "environment: {allow: {a: b}}\n", "line 1: environment.allow is keys with values: want a list"},
 		{"a word where a list is wanted", "environment: {allow: example.org}\n", `line 1: environment.allow is "example.org": want a list`},
@@ -69,14 +69,14 @@ func TestAWrongFileIsRefusedWithLineAndKeyInWords(t *testing.T) {
 		{"a file that is a list", "- a\n", "line 1: the file is a list: want keys with values"},
 		{"a file that is a word", "auto\n", `line 1: the file is "auto": want keys with values`},
 		{"a tab", "environment:\n\tnetwork: none\n", "line 2: begins with a tab: want spaces"},
-		{"a quote that is not closed", "tests: \"true\n", "line 2: found unexpected end of stream (this is no YAML: look for a quote, a bracket or an indentation that is wrong)"},
-		{"no text", "\xff\xfe\n", "is no text in UTF-8"},
-		{"a size that is none", "environment:\n  memory: lots\n", `line 2: environment.memory: "lots" is no size: want a number, with K, M, G or T behind it`},
+		{"a quote that is not closed", "tests: \"true\n", "line 2: found unexpected end of stream (not YAML: look for a wrong quote, bracket or indentation)"},
+		{"no text", "\xff\xfe\n", "is not UTF-8 text"},
+		{"a size that is none", "environment:\n  memory: lots\n", `line 2: environment.memory: "lots" is not a size: want a number, optionally followed by K, M, G or T`},
 		{"keys where lines are wanted", "tests: {a: b}\n", "line 1: tests: want a line or a list of lines"},
 		{"an empty line among the tests", "tests:\n  - make\n  - ''\n", "line 3: tests: number 2 is empty"},
 		{"a verification without a command", "environment:\n  verify:\n    - expect: OK\n", "line 3: environment.verify[1].command is empty: want a line for sh"},
 		{"an unknown word", "base: main\napprove: maybe\n", `line 2: approve is "maybe": want manual or auto`},
-		{"a role of nobody", "roles: {planner: ghost}\n", `line 1: roles.planner names "ghost", which is no agent of this file`},
+		{"a role of an unknown agent", "roles: {planner: ghost}\n", `line 1: roles.planner names "ghost", which is not an agent in this file`},
 		{"an agent without a program", "agents:\n  a:\n    driver: command\n", "line 2: agents.a.command is empty: want a program and its arguments"},
 		{"a server of no address", "agents:\n  a: {driver: claude, url: foo}\n", `line 2: agents.a.url is "foo": want http://… or https://…`},
 		{"an image without containers", "environment: {image: 'node:22'}\n", "line 1: environment.image is for containers: want environment.driver: container with it"},
@@ -94,11 +94,11 @@ func TestAWrongFileIsRefusedWithLineAndKeyInWords(t *testing.T) {
 		{"an unknown key, nor", "aprove: auto\nmax_parallel: 0\n", "line 1: there is no key \"aprove\"\nline 2: max_parallel is 0: want 1 to 256"},
 		{"nor what it may have been meant for", "agent: {a: {driver: command, command: [sh]}}\nroles: {planner: a}\napprove: maybe\n",
 			"line 1: there is no key \"agent\"\nline 3: approve is \"maybe\": want manual or auto"},
-		{"a key that is there twice, nor", "approve: maybe\napprove: auto\n", "line 1: approve is \"maybe\": want manual or auto\nline 2: approve is there already, in line 1"},
+		{"a key that is there twice, nor", "approve: maybe\napprove: auto\n", "line 1: approve is \"maybe\": want manual or auto\nline 2: approve is already set in line 1"},
 		{"nothing more is said of a value that is wrong", "agents: {a: {driver: command, command: sh}}\n", "line 1: agents.a.command is \"sh\": want a list"},
 		{"nor of what leads to it", "agents: [a]\nroles: {planner: a}\nworkflows: {simple: {roles: {reviewer: a}}}\n", "line 1: agents is a list: want keys with values"},
 		{"nor of one of several agents", "agents: {a: sh, b: {driver: x}}\nroles: {planner: a, reviewer: c}\n", "line 1: agents.a is \"sh\": want keys with values\n" +
-			"line 1: agents.b.driver is \"x\": want command or claude or codex or opencode or pi or gemini\nline 2: roles.reviewer names \"c\", which is no agent of this file"},
+			"line 1: agents.b.driver is \"x\": want command or claude or codex or opencode or pi or gemini\nline 2: roles.reviewer names \"c\", which is not an agent in this file"},
 		{"a verification that is a word", "environment:\n  verify: [make, {command: ''}]\n", "line 2: environment.verify[1] is \"make\": want keys with values\nline 2: environment.verify[2].command is empty: want a line for sh"},
 		{"an alias of itself", "environment: {verify: &a [*a]}\n", "line 1: environment.verify[1] is a list: want keys with values"},
 	})
@@ -111,7 +111,7 @@ func TestASmallFileWhoseAliasesMakeItHugeIsRefused(t *testing.T) {
 		_, _ = fmt.Fprintf(&agents, "  a%d: *a\n", i)
 	}
 	text := "secrets: &s [" + strings.Repeat("x, ", 1000) + "]\nagents:\n  a: &a {args: *s}\n" + agents.String()
-	if got, want := loaded(t, text), "its aliases lead too far"; got != want {
+	if got, want := loaded(t, text), "its aliases expand too far"; got != want {
 		t.Errorf("%.200q, want %q", got, want)
 	}
 }

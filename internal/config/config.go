@@ -1,5 +1,5 @@
-// Package config owns the settings of a project: the file .signalbox/config.yaml, the environment and the defaults combined. It does not know what
-// the settings are for, and never guesses: an unknown key, an unknown word and a missing agent are errors that name the line or the key.
+// Package config owns the settings of a project: the file .signalbox/config.yaml, the environment and the defaults combined. It doesn't know what
+// the settings are for, and never guesses: an unknown key, an unknown word or a missing agent is an error that names the line or the key.
 package config
 
 import (

@@ -104,7 +104,7 @@ func (c *Config) validateHealth() (problems []error) {
 		}
 		problems = append(problems, check.validate(key)...)
 		if len(c.Tests) == 0 && (check.Kind == CheckBranchTests || check.Kind == CheckForgeCI) {
-			problems = append(problems, wrong(key+".kind", " is %s, which takes tests, and there are none", check.Kind))
+			problems = append(problems, wrong(key+".kind", " is %s, which needs tests, and there are none", check.Kind))
 		}
 	}
 	return problems
@@ -152,12 +152,12 @@ func (c *Check) validateHTTP(key string) (problems []error) {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		problems = append(problems, wrong(key+".url", " is %q: want http://… or https://…", shown(c.URL)))
 	case c.Start != "" && u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1" && u.Hostname() != "::1":
-		problems = append(problems, wrong(key+".url", " is %q: what start runs is asked at 127.0.0.1", shown(c.URL)))
+		problems = append(problems, wrong(key+".url", " is %q: want 127.0.0.1, where start runs the service", shown(c.URL)))
 	case c.Start == "" && strings.Contains(c.URL, "{port}"):
 		problems = append(problems, wrong(key+".url", " names {port}: want start, which runs the service there"))
 	}
 	if c.Start == "" && c.Rerun == "" {
-		problems = append(problems, wrong(key+".rerun", " is empty: want start or rerun, or no change could be held against this check before it is merged"))
+		problems = append(problems, wrong(key+".rerun", " is empty: want start or rerun; without one, this check can't test a change before it is merged"))
 	}
 	if c.Status != 0 && (c.Status < 100 || c.Status > 599) {
 		problems = append(problems, wrong(key+".status", " is %d: want 100 to 599", c.Status))
@@ -171,14 +171,14 @@ func (c *Check) validateHTTP(key string) (problems []error) {
 func (c *Check) validateLog(key string) []error {
 	problems := []error{
 		required(key+".file", c.File, "the path of a log"),
-		required(key+".rerun", c.Rerun, "a line for sh: a log says nothing of a change before it is merged"),
+		required(key+".rerun", c.Rerun, "a line for sh: a log says nothing about a change before it is merged"),
 		required(key+".pattern", c.Pattern, "a regular expression for the lines that are errors"),
 	}
 	if c.File != "" && !filepath.IsAbs(c.File) && !filepath.IsLocal(c.File) {
 		problems = append(problems, wrong(key+".file", " is %q: want a path below the project root, or an absolute one", shown(c.File)))
 	}
 	if _, err := regexp.Compile(c.Pattern); err != nil {
-		problems = append(problems, wrong(key+".pattern", " is no regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
+		problems = append(problems, wrong(key+".pattern", " is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
 	}
 	return problems
 }

@@ -32,14 +32,14 @@ health:
 		{"a word for confirm", "health: {checks: [{id: a, kind: command, command: x, confirm: often}]}\n", `line 1: health.checks[1].confirm is "often": want true or false`},
 		{"a time below zero", "health: {every: -5m}\n", `line 1: health.every is -5m0s: want a time above zero, or 0 for the default`},
 		{"no address", "health: {checks: [{id: a, kind: http, start: x, url: localhost}]}\n", `line 1: health.checks[1].url is "localhost": want http://… or https://…`},
-		{"a service that is started elsewhere", "health: {checks: [{id: a, kind: http, start: x, url: http://example.org/}]}\n", `line 1: health.checks[1].url is "http://example.org/": what start runs is asked at 127.0.0.1`},
-		{"a port of nobody", "health: {checks: [{id: a, kind: http, rerun: x, url: 'http://127.0.0.1:{port}/'}]}\n", `line 1: health.checks[1].url names {port}: want start, which runs the service there`},
-		{"a live service alone", "health: {checks: [{id: a, kind: http, url: http://example.org/}]}\n", `line 1: health.checks[1].rerun is empty: want start or rerun, or no change could be held against this check before it is merged`},
+		{"a service that is started elsewhere", "health: {checks: [{id: a, kind: http, start: x, url: http://example.org/}]}\n", `line 1: health.checks[1].url is "http://example.org/": want 127.0.0.1, where start runs the service`},
+		{"a port without start", "health: {checks: [{id: a, kind: http, rerun: x, url: 'http://127.0.0.1:{port}/'}]}\n", `line 1: health.checks[1].url names {port}: want start, which runs the service there`},
+		{"a live service alone", "health: {checks: [{id: a, kind: http, url: http://example.org/}]}\n", `line 1: health.checks[1].rerun is empty: want start or rerun; without one, this check can't test a change before it is merged`},
 		{"an answer of no kind", "health: {checks: [{id: a, kind: http, start: x, url: 'http://127.0.0.1/', status: 99}]}\n", `line 1: health.checks[1].status is 99: want 100 to 599`},
 		{"a log outside", "health: {checks: [{id: a, kind: log, file: ../x, pattern: x, rerun: x}]}\n", `line 1: health.checks[1].file is "../x": want a path below the project root, or an absolute one`},
-		{"a pattern that is none", "health: {checks: [{id: a, kind: log, file: x, pattern: '(', rerun: x}]}\n", "line 1: health.checks[1].pattern is no regular expression: missing closing ): `(`"},
-		{"a log alone", "health: {checks: [{id: a, kind: log, file: x, pattern: x}]}\n", `line 1: health.checks[1].rerun is empty: want a line for sh: a log says nothing of a change before it is merged`},
-		{"tests of a project that has none", "health: {checks: [{id: a, kind: branch-tests}]}\n", `line 1: health.checks[1].kind is branch-tests, which takes tests, and there are none`},
+		{"a pattern that is none", "health: {checks: [{id: a, kind: log, file: x, pattern: '(', rerun: x}]}\n", "line 1: health.checks[1].pattern is not a regular expression: missing closing ): `(`"},
+		{"a log alone", "health: {checks: [{id: a, kind: log, file: x, pattern: x}]}\n", `line 1: health.checks[1].rerun is empty: want a line for sh: a log says nothing about a change before it is merged`},
+		{"tests of a project that has none", "health: {checks: [{id: a, kind: branch-tests}]}\n", `line 1: health.checks[1].kind is branch-tests, which needs tests, and there are none`},
 	})
 }
 

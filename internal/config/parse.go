@@ -29,12 +29,12 @@ func (c *Config) parse(data []byte) (_ places, _ told, _ error) {
 		return nil, told{}, inWords(err, data)
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, told{}, errors.New("holds more than one document")
+		return nil, told{}, errors.New("contains more than one document")
 	}
 	check := checker{places: places{}}
 	check.check(document.Content[0], reflect.TypeFor[Config](), "")
 	if check.visited > maxNodes {
-		return nil, told{}, errors.New("its aliases lead too far")
+		return nil, told{}, errors.New("its aliases expand too far")
 	}
 	err := errors.Join(check.problems...)
 	if e := document.Decode(c); e != nil && err == nil {
@@ -51,7 +51,7 @@ func inWords(err error, data []byte) error {
 	says := strings.TrimPrefix(err.Error(), "yaml: ")
 	found := syntaxLine().FindStringSubmatch(says)
 	if !utf8.Valid(data) {
-		return errors.New("is no text in UTF-8")
+		return errors.New("is not UTF-8 text")
 	}
 	if found == nil {
 		return errors.New(says)
@@ -64,5 +64,5 @@ func inWords(err error, data []byte) error {
 			return fmt.Errorf("line %d: begins with a tab: want spaces", n)
 		}
 	}
-	return fmt.Errorf("%s (this is no YAML: look for a quote, a bracket or an indentation that is wrong)", says)
+	return fmt.Errorf("%s (not YAML: look for a wrong quote, bracket or indentation)", says)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -40,10 +39,13 @@ type reached struct {
 	unsandboxed bool
 }
 
-func (r reached) is(word string) bool { return r.value.String() == word }
+func is(word string) func(reached) bool {
+	return func(r reached) bool { return r.value.String() == word }
+}
 
-func is(word string) func(reached) bool  { return func(r reached) bool { return r.is(word) } }
-func not(word string) func(reached) bool { return func(r reached) bool { return !r.is(word) } }
+func not(word string) func(reached) bool {
+	return func(r reached) bool { return r.value.String() != word }
+}
 
 func never(reached) bool         { return false }
 func unsandboxed(r reached) bool { return r.unsandboxed }
@@ -54,7 +56,9 @@ func fromHere(r reached) bool {
 	return !ok || c.Start == ""
 }
 
-func allUnsandboxed(r reached) bool { return r.unsandboxed && r.is(PermissionsEverything) }
+func allUnsandboxed(r reached) bool {
+	return r.unsandboxed && r.value.String() == PermissionsEverything
+}
 
 const (
 	runsHere  = "runs on this machine as you: there is no sandbox"
@@ -232,12 +236,14 @@ func walk(v, in reflect.Value, pattern, key string, visit func(leaf)) {
 			walk(v.Field(i), v, strings.TrimPrefix(pattern+"."+name, "."), strings.TrimPrefix(key+"."+name, "."), visit)
 		}
 	case kind == reflect.Map:
-		for _, name := range slices.SortedFunc(maps.Keys(mapOf(v)), strings.Compare) {
-			shown := name
-			if !variableName().MatchString(strings.ReplaceAll(name, "-", "_")) { // it could be mistaken for part of a key
-				shown = fmt.Sprintf("%q", name)
+		names := v.MapKeys()
+		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, name := range names {
+			shown := name.String()
+			if !variableName().MatchString(strings.ReplaceAll(shown, "-", "_")) { // it could be mistaken for part of a key
+				shown = fmt.Sprintf("%q", shown)
 			}
-			walk(mapOf(v)[name], v, pattern+".*", key+"."+shown, visit)
+			walk(v.MapIndex(name), v, pattern+".*", key+"."+shown, visit)
 		}
 	case kind == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
 		for i := range v.Len() {
@@ -247,14 +253,6 @@ func walk(v, in reflect.Value, pattern, key string, visit func(leaf)) {
 	default:
 		visit(leaf{pattern, key, v, in})
 	}
-}
-
-func mapOf(v reflect.Value) map[string]reflect.Value {
-	items := make(map[string]reflect.Value, v.Len())
-	for _, name := range v.MapKeys() {
-		items[name.String()] = v.MapIndex(name)
-	}
-	return items
 }
 
 func keyOfField(f reflect.StructField) string {

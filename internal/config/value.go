@@ -64,7 +64,7 @@ func (b *Bytes) UnmarshalYAML(node *yaml.Node) error {
 	}
 	size, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || size < 0 || size > math.MaxInt64>>(10*unit) {
-		return fmt.Errorf("line %d: %q is no size: want a number, with K, M, G or T behind it", node.Line, node.Value)
+		return fmt.Errorf("line %d: %q is not a size: want a number, optionally followed by K, M, G or T", node.Line, node.Value)
 	}
 	*b = Bytes(size << (10 * unit))
 	return nil

@@ -23,8 +23,8 @@ func TestPatternsThatWouldNotCountAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, file, says string }{
 		{"a pattern that is none", "agents: {it: {driver: claude, permissions: ask, allow: [Read, \"Bash(go test\"]}}\n", "agents.it.allow[2]: "},
-		{"an agent that does not ask", "agents:\n  it: {driver: claude, deny: [Read]}\n", "line 2: agents.it: allow and deny count where it asks"},
-		{"a role that does not ask", "agents: {it: {driver: claude, permissions: ask}}\nroles:\n  planner: {agent: it, permissions: edits, allow: [Read]}\n", "line 3: roles.planner: allow and deny count"},
+		{"an agent that does not ask", "agents:\n  it: {driver: claude, deny: [Read]}\n", "line 2: agents.it: allow and deny apply only with permissions: ask"},
+		{"a role that does not ask", "agents: {it: {driver: claude, permissions: ask}}\nroles:\n  planner: {agent: it, permissions: edits, allow: [Read]}\n", "line 3: roles.planner: allow and deny apply"},
 		{"a role of a workflow", "agents: {it: {driver: claude}}\nworkflows: {simple: {roles: {planner: {agent: it, allow: [Read]}}}}\n", "workflows.simple.roles.planner: "},
 		{"time for nothing", "limits: {answer_within: -1s}\n", "limits.answer_within is -1s"},
 	} {
