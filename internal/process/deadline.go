@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Deadline is a deadline that can pause, for a program that waits for a person: a total one or, with Restart, an idle
-// one. Command.Total and Command.Idle never pause.
+// Deadline is a deadline that can pause while a program waits for a person: a total one or, with Restart, an idle one.
+// Command.Total and Command.Idle never pause.
 type Deadline struct {
 	limit time.Duration
 	end   func()
@@ -16,11 +16,11 @@ type Deadline struct {
 	// left is what was left of the limit at since.
 	left  time.Duration
 	since time.Time
-	// held counts those who hold it.
+	// held is the number of Holds without a Release.
 	held int
 }
 
-// NewDeadline calls end after limit, in which it was not held; zero is no limit.
+// NewDeadline returns a deadline that calls end after limit, not counting the time in which it was held; zero is no limit.
 func NewDeadline(limit time.Duration, end func()) *Deadline {
 	d := &Deadline{limit: limit, left: limit, since: time.Now(), end: end}
 	if limit > 0 {
@@ -29,8 +29,8 @@ func NewDeadline(limit time.Duration, end func()) *Deadline {
 	return d
 }
 
-// passed runs when the timer fires, possibly just as the deadline is held or restarted. Being held prevents the end; a
-// restart does not: it was late, if only by that moment.
+// passed runs when the timer fires, possibly just as the deadline is held or restarted. A hold prevents the end; a restart
+// doesn't: it came too late, if only by a moment.
 func (d *Deadline) passed() {
 	d.mu.Lock()
 	running := d.held == 0
@@ -40,7 +40,7 @@ func (d *Deadline) passed() {
 	}
 }
 
-// Hold pauses the deadline until Release was called as often as Hold.
+// Hold pauses the deadline until Release has been called as often as Hold.
 func (d *Deadline) Hold() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -62,7 +62,7 @@ func (d *Deadline) Release() {
 	}
 }
 
-// Restart gives the deadline its whole limit again. One that is held begins with that once it is released.
+// Restart gives the deadline its whole limit again. A held one gets it when it is released.
 func (d *Deadline) Restart() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

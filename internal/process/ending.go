@@ -34,7 +34,7 @@ func (p *program) askToEnd(ctx context.Context, c Command, tag string) {
 }
 
 func (p *program) signalGroup(signal syscall.Signal) {
-	// The group may be gone, which is what the signal is for.
+	// The group may have ended, as the signal asks.
 	_ = unix.Kill(-p.process.Pid, signal)
 }
 
@@ -46,10 +46,14 @@ func (p *program) end(ctx context.Context, tag string) error {
 	_, err := sweep(ctx, tag, p.suspects)
 	select {
 	case <-p.exited:
-		err = errors.Join(err, p.reap())
-		var errGroup error
+		var reapErr, errGroup error
+		if p.waitErr != nil {
+			reapErr = fmt.Errorf("wait for process %d: %w", p.process.Pid, p.waitErr)
+		} else if p.state, reapErr = p.process.Wait(); reapErr != nil {
+			reapErr = fmt.Errorf("reap process %d: %w", p.process.Pid, reapErr)
+		}
 		p.starved, errGroup = p.group.end(ctx)
-		return errors.Join(err, errGroup)
+		return errors.Join(err, reapErr, errGroup)
 	case <-time.After(killWait):
 		return errors.Join(err, fmt.Errorf("end process %d: %w", p.process.Pid, ErrUnkillable))
 	}

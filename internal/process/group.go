@@ -17,11 +17,11 @@ type group struct {
 	unified *os.File // the folder of version 2, opened; nil if there is none
 }
 
-// groupPrefix is before the value of the program's tag (tagName), which tells the starter, in
-// the name of every group.
+// groupPrefix starts the name of every group; the value of the program's tag (tagName), which names
+// the starter, follows.
 const groupPrefix = "signalbox."
 
-// newGroup makes a group with the limits that can be held here; nil when there are none.
+// newGroup makes a group with the limits that can be enforced here; nil if there are none.
 func newGroup(l Limits, tag string) (g *group, err error) {
 	parents := groupParents(l.controllers())
 	if len(parents) == 0 {
@@ -113,8 +113,8 @@ func (g *group) enter(attr *syscall.SysProcAttr) error {
 	return nil
 }
 
-// leave moves the calling thread back. One that cannot leave does so when it ends, and before
-// that counts as one of the group's processes.
+// leave moves the calling thread back. A thread that can't leave does so when it ends, and counts as
+// one of the group's processes until then.
 func (g *group) leave() {
 	if g == nil {
 		return

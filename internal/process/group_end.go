@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// end kills whatever is left in the group and removes it. Nothing leaves a group by itself, so
-// this also finds who left the process group and forgot the environment. starved reports whether the OOM killer struck in it.
+// end kills the processes left in the group and removes it. No process leaves a control group by itself, so this also finds those that
+// left the process group and dropped their environment. starved reports whether the OOM killer struck in it.
 func (g *group) end(ctx context.Context) (starved bool, err error) {
 	if g == nil {
 		return false, nil
@@ -62,8 +62,8 @@ func empty(ctx context.Context, dir string) error {
 	}
 }
 
-// killIn kills pid, if it is still in the group, and waits for its end. As in killTagged the
-// descriptor makes sure that the process asked about is the one that is killed.
+// killIn kills pid, if it is still in the group, and waits for its end. As in signalTagged, the
+// descriptor makes sure that the process in the group is the one that is killed.
 func killIn(ctx context.Context, dir string, pid int) error {
 	pidfd, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) || errors.Is(err, unix.EINVAL) {
@@ -83,8 +83,8 @@ func killIn(ctx context.Context, dir string, pid int) error {
 	return awaitDeath(ctx, pidfd)
 }
 
-// removeWait bounds the tries to remove a group: the kernel takes a dead process out of it a
-// moment after its death shows, and sends no word of that.
+// removeWait limits the tries to remove a group: the kernel removes a dead process from it a moment
+// after its death shows, and doesn't report that.
 const removeWait = 2 * time.Second
 
 // remove deletes the group's folders. Doing it twice is no error.

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Identity tells one process from every other, also after its pid was given to
-// another and after a restart of the machine.
+// Identity tells one process from every other, even after its pid is reused and
+// after a restart of the machine.
 type Identity struct {
 	Host   string
 	BootID string
@@ -18,7 +18,7 @@ type Identity struct {
 	Start uint64
 }
 
-// Current is the identity of this process.
+// Current returns the identity of this process.
 func Current() (Identity, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -39,8 +39,8 @@ func Current() (Identity, error) {
 	return Identity{Host: host, BootID: strings.TrimSpace(string(boot)), PID: os.Getpid(), Start: start}, nil
 }
 
-// Lives reports whether the process with that pid and start is still there. In
-// doubt it is.
+// Lives reports whether the process with that pid and start still exists. In
+// doubt it does.
 func Lives(pid int, start uint64) bool {
 	now, err := startOf(strconv.Itoa(pid))
 	if errors.Is(err, os.ErrNotExist) {
@@ -56,7 +56,7 @@ func Suspended(pid int, start uint64) bool {
 	if began, err := startOf(id); err != nil || began != strconv.FormatUint(start, 10) {
 		return false
 	}
-	stat, err := os.ReadFile(procPath(pid, "stat"))
+	stat, err := os.ReadFile("/proc/" + id + "/stat")
 	if err != nil {
 		return false
 	}

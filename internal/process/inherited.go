@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DropInherited keeps what this process got from its starter out of the programs that this process
-// starts: open files beyond the three standard ones, ignored signals and soft resource limits. It is
-// the first thing that a program of ours does. (A thread's blocked signals are dropped when it starts
-// a program, and so are the umask and the like where Command.Fresh asks for that.)
+// DropInherited keeps open files beyond the three standard ones, ignored signals and soft resource
+// limits, which this process got from its starter, out of the programs that it starts. Each of our
+// programs calls it first. (Starting a program drops the thread's blocked signals, and Command.Fresh
+// drops the umask and the like.)
 //
 // Inherited files stay open for this process: "signalbox … <(command)" names one by /dev/fd/63.
 func DropInherited() error {
-	// A umask that takes rights from the owner locks us out of the folders that we make. What it takes from
-	// others is how private a person wants the project, and stays.
+	// A umask that takes rights from the owner locks us out of our own folders. The rights that it takes
+	// from others are the user's choice, and stay so.
 	unix.Umask(unix.Umask(0) &^ 0o700)
 	return errors.Join(sealFiles(), dropIgnored(), resetLimits())
 }
@@ -49,18 +49,18 @@ func sealFiles() error {
 	return nil
 }
 
-// ignoredAtStart are the signals that stay without effect on this process although its children take
-// them. Signals are numbered from 1.
+// ignoredAtStart are the signals that have no effect on this process although its children take them.
+// Signals are numbered from 1.
 var ignoredAtStart [65]bool
 
-// IgnoredAtStart reports whether this process's starter had it ignore a signal, as nohup does.
+// IgnoredAtStart reports whether this process's starter made it ignore a signal, as nohup does.
 func IgnoredAtStart(s syscall.Signal) bool {
 	return ignoredAtStart[s] || signal.Ignored(s)
 }
 
-// dropIgnored has programs that this one starts take the signals that it was started to ignore. The
-// kernel passes "ignored" on, and "handled" not, so what must stay ignored here gets a handler that
-// does nothing. Go's runtime has handlers for most others already.
+// dropIgnored makes the programs that this one starts take the signals that it was started to ignore.
+// A child inherits "ignored" but not "handled", so a signal that must stay ignored here gets a handler
+// that does nothing. Go's runtime already handles most others.
 func dropIgnored() error {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -132,15 +132,16 @@ func resetLimits() error {
 	return nil
 }
 
-// freshUmask is what programs begin with that Command.Fresh describes. One of the caller's, 077 say,
-// would make a test pass or fail by who started it.
+// freshUmask is the umask of Command.Fresh. With the caller's, 077 say, a test would pass or fail
+// depending on its starter.
 const freshUmask = 0o022
 
-// domainMask are the bits of a personality that say for what kind of machine programs are shown it to be; the
-// others change how memory is laid out.
+// domainMask are the bits of a personality that name the kind of machine that programs see; the others change
+// the layout of memory.
 const domainMask = 0xff
 
-// freshen gives the calling thread, and so what it starts, what does not depend on who started us. The thread must end afterwards.
+// freshen gives the calling thread, and so what it starts, a umask, a personality and a scheduling policy that don't depend on
+// our starter. The thread must end afterwards.
 func freshen() error {
 	// Umask and working directory are the process's until the thread has a copy of its own.
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Limits bound what a program and everything it starts may use together. Zero is no limit.
+// Limits limit what a program and everything it starts may use together. Zero is no limit.
 type Limits struct {
 	// Memory is in bytes, swap included. Beyond it the kernel's OOM killer strikes (NoMemory).
 	Memory int64
@@ -17,7 +17,7 @@ type Limits struct {
 	Processes int
 }
 
-// controllers returns the kernel's names for what has to be limited.
+// controllers returns the kernel's names of what is limited.
 func (l Limits) controllers() (names []string) {
 	if l.Memory > 0 {
 		names = append(names, "memory")
@@ -31,8 +31,8 @@ func (l Limits) controllers() (names []string) {
 	return names
 }
 
-// LimitsNote says which limits cannot be held here, because no control group may be made; empty
-// when all can. Programs run without those.
+// LimitsNote names the limits that can't be enforced here, because no control group may be made;
+// empty if all can. Programs run without them.
 func LimitsNote(l Limits) string {
 	words := map[string]string{"memory": "memory", "cpu": "processors", "pids": "processes"}
 	parents := groupParents(l.controllers())

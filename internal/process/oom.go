@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// oomWatch compares how often the kernel's OOM killer struck in our control group, which the
-// programs we start share. Where the kernel keeps no such count, nothing can be proven.
+// oomWatch counts how often the kernel's OOM killer strikes in our control group, which the
+// programs we start share. If the kernel keeps no such count, nothing can be proven.
 type oomWatch struct {
 	file  string
 	kills int64
@@ -26,8 +26,8 @@ func watchOOM() oomWatch {
 	return oomWatch{}
 }
 
-// killed reports whether r is an end by a SIGKILL, directly or as a shell or a sandbox passes one
-// on, while the OOM killer struck in the group. Only for results whose SIGKILL is not ours.
+// killed reports whether r ended by a SIGKILL, directly or as a shell or a sandbox passes one on,
+// while the OOM killer struck in the group. Call it only for results whose SIGKILL isn't ours.
 func (w oomWatch) killed(r Result) bool {
 	const passedOn = 128 + int(syscall.SIGKILL)
 	if w.file == "" || r.Signal != "SIGKILL" && r.ExitCode != passedOn {

@@ -13,12 +13,12 @@ import (
 	"sync"
 )
 
-// tagName is the variable by which Run finds what left the process group. Its
-// value tells who started the program, pid.start.namespace, and then what
-// tells this start from all others.
+// tagName is the variable by which Run finds processes that left the process
+// group. Its value is the starter, as pid.start.namespace, and a text that is
+// unique to this start.
 const tagName = "SIGNALBOX_PROCESS"
 
-// self is this process's identity in tags, two dots without words where /proc does not tell it.
+// self returns this process's identity in tags, two bare dots if /proc doesn't show it.
 var self = sync.OnceValue(func() string {
 	start, err := startOf("self")
 	namespace, errLink := os.Readlink("/proc/self/ns/pid")
@@ -28,11 +28,11 @@ var self = sync.OnceValue(func() string {
 	return fmt.Sprintf("%d.%s.%s", os.Getpid(), start, strings.Trim(namespace, "pid:[]"))
 })
 
-// SweepOrphans is Sweep among those whose starter is dead: what a killed
-// Signalbox left behind where others that live may use the same tag. A starter
-// dies with all it started, but for a program in the instant before it asks
-// the kernel for that itself, as bubblewrap's first child does. The control
-// groups of dead starters are removed, too, with whatever is still in them.
+// SweepOrphans is Sweep among the processes whose starter is dead: what a killed
+// Signalbox left behind where living ones may use the same tag. A starter's
+// programs die with it, except in the instant before a program asks the kernel for
+// that itself, as bubblewrap's first child does. SweepOrphans also removes the
+// control groups of dead starters, with everything in them.
 func SweepOrphans(ctx context.Context, tag string) (killed int, err error) {
 	if !assignment().MatchString(tag) {
 		return 0, fmt.Errorf("sweep orphans of %q: not a variable assignment", tag)
@@ -83,8 +83,8 @@ func starterOf(ctx context.Context, pid int) (tag string) {
 	return tag
 }
 
-// judgeStarter returns the process that a tag's value names, and whether it is of this namespace (elsewhere the ids mean
-// nothing here) and lives, or is of this namespace and dead.
+// judgeStarter returns the process that a tag's value names, and whether it lives or is dead. In another namespace, whose
+// ids mean nothing here, it is neither.
 func judgeStarter(tag string) (pid int, lives, dead bool) {
 	parts := strings.Split(tag, ".")
 	if len(parts) != 4 || parts[0] == "" || !strings.HasSuffix(self(), "."+parts[2]) {

@@ -13,8 +13,8 @@ import (
 
 const (
 	readSize = 32 << 10
-	// lastWords is how long a pipe that some process still holds open after the end of the tree may be silent before it is abandoned. lastBytes is
-	// how much may still come out of it: as much as an ordinary pipe holds at most.
+	// lastWords is how long a pipe that a process still holds open after the end of the tree may be silent before it is abandoned. lastBytes is how
+	// much may still come out of it: the most that an ordinary pipe holds.
 	lastWords = 50 * time.Millisecond
 	lastBytes = 1 << 20
 )
@@ -61,7 +61,7 @@ func (s *sink) pass(to io.Writer, p []byte) {
 	if len(p) == 0 {
 		return
 	}
-	s.touch()
+	s.printed.Store(int64(time.Since(s.begun)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if int64(len(p)) > s.left {
@@ -74,12 +74,5 @@ func (s *sink) pass(to io.Writer, p []byte) {
 	if _, err := to.Write(p); err != nil {
 		s.err = fmt.Errorf("write output: %w", err)
 	}
-	s.touch()
-}
-
-func (s *sink) touch() { s.printed.Store(int64(time.Since(s.begun))) }
-
-// quiet returns the time since something was printed.
-func (s *sink) quiet() time.Duration {
-	return time.Since(s.begun) - time.Duration(s.printed.Load())
+	s.printed.Store(int64(time.Since(s.begun)))
 }

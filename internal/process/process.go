@@ -1,5 +1,5 @@
-// Package process owns child processes: how one is started, streamed, limited and ended together with everything it started. It does not know why a
-// program runs: agents, tests and git all arrive here as a Command.
+// Package process owns child processes: it starts, streams and limits one, and ends it with everything it started. It doesn't know why a program runs:
+// agents, tests and git all arrive here as a Command.
 package process
 
 import (
@@ -10,16 +10,16 @@ import (
 )
 
 // Command is one program to run. Args are a list; nothing here ever builds a
-// shell string. The same words describe a command for an environment, which
-// may wrap it in a sandbox before it gets here.
+// shell string. An environment takes the same type, and may wrap the command in a
+// sandbox before it gets here.
 type Command struct {
 	// Args is the program and its arguments; Args[0] is looked up in the PATH of Env.
 	Args []string
 	// Dir is the working directory; empty means the executor's own choice.
 	Dir string
 	// Env is the whole environment as KEY=value. Nothing is inherited: a nil Env is an empty one.
-	// Nothing is corrected either: of a name given twice most programs see the first value. Run
-	// adds one variable, SIGNALBOX_PROCESS, by which it finds the tree again.
+	// Nothing is corrected either: of a repeated name most programs see the first value. Run adds
+	// one variable, SIGNALBOX_PROCESS, to find the tree again.
 	Env []string
 	// Stdin is read to its end; nil means /dev/null. (Some agents wait for the end of an inherited one.)
 	Stdin io.Reader
@@ -27,43 +27,43 @@ type Command struct {
 	// Writer may be given for both. Writers are called from one goroutine at a time.
 	Stdout, Stderr io.Writer
 
-	// Terminal, if set, takes the place of the pipes: a shell that a person types into needs one.
+	// Terminal, if set, replaces the pipes: a shell that a person types into needs one.
 	Terminal *Terminal
 
-	// Files are open files that the program gets as 3, 4 and so on. They stay the caller's to close.
+	// Files are open files that the program gets as 3, 4 and so on. The caller closes them.
 	Files []*os.File
 
-	// Idle ends the tree when neither stream printed for this long; zero means no limit.
+	// Idle ends the tree when neither stream has printed for this long; zero means no limit.
 	Idle time.Duration
-	// Total ends the tree when it ran for this long; zero means no limit.
+	// Total ends the tree when it has run for this long; zero means no limit.
 	Total time.Duration
 	// Grace is the time between the polite signal (SIGTERM) and SIGKILL; zero means DefaultGrace.
 	Grace time.Duration
-	// OutputLimit is the number of bytes, both streams together, that are passed on. What comes
-	// after is read and dropped, so the program is never blocked, and Result.Truncated is set.
-	// Zero means no limit.
+	// OutputLimit is the number of bytes, both streams together, that are passed on. Later output
+	// is read and dropped, so that the program never blocks, and Result.Truncated is set. Zero
+	// means no limit.
 	OutputLimit int64
 
-	// Limits bound the whole tree, as far as control groups can be made here (see LimitsNote).
+	// Limits limit the whole tree, as far as control groups can be made here (see LimitsNote).
 	Limits Limits
 	// Network is a network namespace, opened, to start the program in; nil is our own.
 	Network *os.File
-	// Sandbox says that the program is one whose end is the end of all in it at once: the polite
-	// signal goes to those in it and not to itself, so that they get their grace.
+	// Sandbox: the program's end ends everything in it at once. So the polite signal goes to the
+	// processes in it and not to the program itself, and they get their grace.
 	Sandbox bool
-	// Fresh starts the program with a umask (022), a personality and a scheduling policy that do not
-	// depend on who started us. Every command of an environment is fresh, and the git that checks out its
-	// files; git in the project works as its user's does.
+	// Fresh starts the program with a umask (022), a personality and a scheduling policy that don't
+	// depend on our starter. Every command of an environment is fresh, and so is the git that checks
+	// out its files; git in the project works like the user's.
 	Fresh bool
 
-	// Reads are host paths that the program must be able to read. An executor which hides the
-	// host shows them read-only; plain Run ignores them.
+	// Reads are host paths that the program must be able to read. An executor that hides the host
+	// shows them read-only; plain Run ignores them.
 	Reads []string
 	// Writes are host paths that the program must be able to write, likewise.
 	Writes []string
 	// Reaches are addresses on this machine's loopback interface ("127.0.0.1:8080") that the program
-	// must be able to connect to, under the same address. An executor which hides the network leads
-	// them through; plain Run ignores them.
+	// must be able to connect to, under the same address. An executor that hides the network forwards
+	// them; plain Run ignores them.
 	Reaches []string
 }
 
@@ -71,7 +71,7 @@ type Command struct {
 // "stop" still sees the run end within a second.
 const DefaultGrace = 500 * time.Millisecond
 
-// Ending says why a process is no longer running.
+// Ending is why a process is no longer running.
 type Ending string
 
 const (
@@ -87,7 +87,7 @@ const (
 	NoMemory Ending = "memory"
 )
 
-// Result is what is known once the whole tree is gone.
+// Result describes a program once its whole tree has ended.
 type Result struct {
 	// ExitCode is the program's own; -1 when a signal ended it (see Signal).
 	ExitCode int

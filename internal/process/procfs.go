@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,8 +16,8 @@ const (
 	// environLimit bounds the reading of one environment; the kernel lets a program have a
 	// quarter of its stack limit, which is 2 MiB by default.
 	environLimit = 8 << 20
-	// settleTries and settleWait: how often and when to look again at a process which is in the
-	// middle of an execve, which takes well under a millisecond.
+	// settleTries and settleWait: how often and after how long to read a process again that is in
+	// the middle of an execve, which takes well under a millisecond.
 	settleTries = 5
 	settleWait  = time.Millisecond
 )
@@ -42,9 +41,9 @@ func processes() (pids []int, err error) {
 	return pids, nil
 }
 
-// youngerThan returns those of pids, listed just now, that may have been started after leader. The kernel counts process ids
-// up and begins again at the bottom: as long as it has not gone round, the younger ones lie between the leader and the newest.
-// Reading a thousand environments would take longer than most git commands.
+// youngerThan returns the pids, listed just now, that may have been started after leader. The kernel counts process ids up and
+// starts again at the bottom: until it has done so, the younger ones are between the leader and the newest. Reading a thousand
+// environments would take longer than most git commands.
 func youngerThan(leader int, pids []int) []int {
 	content, _ := os.ReadFile("/proc/loadavg")
 	fields := strings.Fields(string(content))
@@ -58,7 +57,7 @@ func youngerThan(leader int, pids []int) []int {
 	return slices.DeleteFunc(pids, func(pid int) bool { return !youngerOf(leader, newest, pid) })
 }
 
-// youngerOf reports whether pid lies between leader and newest, going round where the ids did.
+// youngerOf reports whether pid is between leader and newest, also where the kernel started again at the bottom.
 func youngerOf(leader, newest, pid int) bool {
 	if leader <= newest {
 		return leader <= pid && pid <= newest
@@ -76,13 +75,13 @@ func tagged(ctx context.Context, pid int, tag string) bool {
 	return false
 }
 
-// environ returns the environment pid was started with. Between its old program and its new one a
-// process shows neither environment nor arguments, and is waited for; a kernel thread or a zombie
-// has no program file, and a program that has no variables has arguments.
+// environ returns the environment that pid was started with. Between its old program and its new
+// one a process shows neither environment nor arguments, so environ waits; a kernel thread or a
+// zombie has no program file, and a program without variables has arguments.
 func environ(ctx context.Context, pid int) []byte {
 	environ := readProc(pid, "environ")
 	for try := 0; len(environ) == 0 && try < settleTries; try++ {
-		if _, err := os.Readlink(procPath(pid, "exe")); err != nil {
+		if _, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe"); err != nil {
 			return nil
 		}
 		settled := len(readProc(pid, "cmdline")) > 0
@@ -97,17 +96,13 @@ func environ(ctx context.Context, pid int) []byte {
 	return environ
 }
 
-// readProc returns a file of a process, empty when it may not be read or the process is gone.
+// readProc returns a file of a process, empty if it may not be read or the process has ended.
 func readProc(pid int, name string) []byte {
-	file, err := os.Open(procPath(pid, name))
+	file, err := os.Open("/proc/" + strconv.Itoa(pid) + "/" + name)
 	if err != nil {
 		return nil
 	}
 	defer func() { _ = file.Close() }()
 	content, _ := io.ReadAll(io.LimitReader(file, environLimit))
 	return content
-}
-
-func procPath(pid int, name string) string {
-	return filepath.Join("/proc", strconv.Itoa(pid), name)
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Queue is a program's standard input that others write to while the program runs. Put never waits for the program to read.
+// Queue is a program's standard input, written while the program runs. Put never waits for the program to read.
 type Queue struct {
 	limit int
 
@@ -17,9 +17,9 @@ type Queue struct {
 }
 
 var (
-	// ErrQueueFull: the program has not read what was put in before.
+	// ErrQueueFull: the program has not read the earlier input.
 	ErrQueueFull = errors.New("input is not read")
-	// ErrQueueClosed: nothing may be put in any more.
+	// ErrQueueClosed: the queue accepts no more input.
 	ErrQueueClosed = errors.New("input is closed")
 )
 
@@ -30,7 +30,7 @@ func NewQueue(limit int) *Queue {
 	return q
 }
 
-// Put puts in all of p, or nothing and returns ErrQueueFull or ErrQueueClosed.
+// Put adds all of p, or adds nothing and returns ErrQueueFull or ErrQueueClosed.
 func (q *Queue) Put(p []byte) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -22,12 +22,12 @@ const (
 	// sweepWait bounds the search for survivors. It takes milliseconds, and some seconds where
 	// hundreds of trees end at the same moment.
 	sweepWait = 30 * time.Second
-	// pidLap is a time in which the kernel does not hand out every process id there is (32,768 at
-	// the least) and come back to where it was.
+	// pidLap is too short for the kernel to hand out every process id (32,768 at the least) and
+	// start again.
 	pidLap = 500 * time.Millisecond
 )
 
-// ErrUnkillable: a process is still there although it got SIGKILL.
+// ErrUnkillable: a process still exists although it got SIGKILL.
 var ErrUnkillable = errors.New("process does not die")
 
 // Host runs commands on this machine as they are. It isolates nothing.
@@ -45,14 +45,14 @@ func (h Host) Exec(ctx context.Context, c Command) (Result, error) {
 	return result, err
 }
 
-// Run runs c to its end and returns when nothing of its tree is left: what leaves the process
-// group is found by a variable that Run adds to the environment, named by tagName. A process that
-// both leaves the group and forgets its environment escapes; only a sandbox with process ids of
-// its own holds that one.
+// Run runs c to its end and returns when nothing of its tree is left. It finds a process that
+// leaves the process group by the variable tagName, which it adds to the environment. A process
+// that both leaves the group and drops its environment escapes; only a sandbox with process ids of
+// its own holds it.
 //
-// A context that is canceled ends the tree and is no error: Result.Ending is Stopped. When an
-// error comes with a Result, the program ended as the Result says, but its output, its input or
-// the end of its tree did not come to a good end.
+// A canceled context ends the tree and is no error: Result.Ending is Stopped. If an error comes
+// with a Result, the program ended as the Result says, but its output, its input or the end of its
+// tree failed.
 func Run(ctx context.Context, c Command) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{ExitCode: -1, Ending: Stopped}, nil
@@ -79,7 +79,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	return result, errors.Join(err, streamErr)
 }
 
-// await returns once the leader ended and its streams are closed, or once it is time for SIGKILL.
+// await returns when the leader has ended and its streams are closed, or when it is time for SIGKILL.
 func (p *program) await(ctx context.Context, c Command, s *streams, tag string) Ending {
 	ending := p.awaitLeader(ctx, c, s)
 	patience, quit := linger, ctx.Done()
@@ -104,7 +104,7 @@ func (p *program) await(ctx context.Context, c Command, s *streams, tag string) 
 	return ending
 }
 
-// awaitLeader returns when the leader exited or has to be ended, and why.
+// awaitLeader waits until the leader exits or must be ended, and returns why.
 func (p *program) awaitLeader(ctx context.Context, c Command, s *streams) Ending {
 	total, idle := newDeadline(c.Total), newDeadline(c.Idle)
 	defer total.Stop()
@@ -118,7 +118,7 @@ func (p *program) awaitLeader(ctx context.Context, c Command, s *streams) Ending
 		case <-total.C:
 			return TimedOut
 		case <-idle.C:
-			left := c.Idle - s.sink.quiet()
+			left := c.Idle - time.Since(s.sink.begun) + time.Duration(s.sink.printed.Load())
 			if left <= 0 {
 				return Idled
 			}
@@ -135,9 +135,9 @@ func newDeadline(d time.Duration) *time.Timer {
 	return time.NewTimer(d)
 }
 
-// Foreground runs a person's own program (an editor, a pager) on their terminal and waits for it. It stays in our
-// process group, so that the terminal's keys reach it, and has the whole of env. Unlike Run it bounds nothing and ends
-// nothing that the program leaves behind: the program is the person's, not a project's.
+// Foreground runs the user's own program (an editor, a pager) on their terminal and waits for it. It stays in our
+// process group, so that the terminal's keys reach it. Unlike Run it limits nothing and ends nothing that the program
+// leaves behind: the program is the user's, not a project's.
 func Foreground(ctx context.Context, args, env []string, in io.Reader, out, errs io.Writer) error {
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.Env, c.Stdin, c.Stdout, c.Stderr = env, in, out, errs

@@ -21,12 +21,12 @@ var ErrNotFound = errors.New("program not found in PATH")
 type program struct {
 	process *os.Process
 	started time.Time
-	// exited is closed when the leader is dead and not yet reaped; waitErr and took are set by then.
+	// exited is closed when the leader is dead and not yet reaped; waitErr and took are set before.
 	exited  chan struct{}
 	waitErr error
 	took    time.Duration
 	state   *os.ProcessState
-	// group is its control group, nil without limits; starved tells whether the OOM killer struck in it.
+	// group is its control group, nil without limits; starved: the OOM killer struck in it.
 	group   *group
 	starved bool
 }
@@ -45,8 +45,8 @@ func start(c Command, s *streams, tag string) (*program, error) {
 		// Clipped, so that the caller's slice is never written to.
 		Env:   append(c.Env[:len(c.Env):len(c.Env)], tag),
 		Files: append(s.child[:], c.Files...),
-		// A session of its own is a group of its own, and has no terminal: a program that asks for
-		// a password fails at once, where in a background group it would be stopped and hang.
+		// A session of its own has its own group and no terminal: a program that asks for a password
+		// fails at once. In a background group the kernel would stop it, and it would hang.
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: c.Terminal != nil, Pdeathsig: syscall.SIGKILL},
 	}
 	p := &program{exited: make(chan struct{})}
@@ -75,22 +75,22 @@ func (p *program) lead(path string, c Command, attr *os.ProcAttr, startErr chan<
 	if err != nil {
 		return
 	}
-	for p.waitErr = unix.EINTR; errors.Is(p.waitErr, unix.EINTR); { // the dead child is left to be reaped
+	for p.waitErr = unix.EINTR; errors.Is(p.waitErr, unix.EINTR); { // end reaps the dead child
 		p.waitErr = unix.Waitid(unix.P_PID, p.process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 	}
 	p.took = time.Since(p.started)
 	close(p.exited)
 }
 
-// startIn starts the program in a network namespace and in its control group: a child begins
-// as the thread is that starts it. So it runs no instruction outside of either.
+// startIn starts the program in a network namespace and in its control group: a child inherits
+// both from the thread that starts it, and so runs no instruction outside of either.
 func (p *program) startIn(path string, c Command, attr *os.ProcAttr) (err error) {
-	// It would begin with the blocked signals of this thread, too, and we may have been started with some.
+	// The child would also inherit the blocked signals of this thread, and we may have been started with some.
 	var none, before unix.Sigset_t
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &none, &before); err != nil {
 		return fmt.Errorf("unblock signals: %w", err)
 	}
-	defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil) }() // it cannot fail where it just did not
+	defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil) }() // it worked a moment ago
 	if c.Network != nil {
 		if err := unix.Setns(int(c.Network.Fd()), unix.CLONE_NEWNET); err != nil {
 			return fmt.Errorf("enter network namespace: %w", err)
@@ -107,17 +107,6 @@ func (p *program) startIn(path string, c Command, attr *os.ProcAttr) (err error)
 	p.process, err = os.StartProcess(path, c.Args, attr)
 	p.group.leave()
 	return err
-}
-
-func (p *program) reap() error {
-	if p.waitErr != nil {
-		return fmt.Errorf("wait for process %d: %w", p.process.Pid, p.waitErr)
-	}
-	var err error
-	if p.state, err = p.process.Wait(); err != nil {
-		return fmt.Errorf("reap process %d: %w", p.process.Pid, err)
-	}
-	return nil
 }
 
 func (p *program) result() Result {
@@ -139,9 +128,8 @@ func (p *program) result() Result {
 	return r
 }
 
-// lookPath finds name as the child would. Entries of PATH that are not absolute are passed over:
-// they would start programs out of the working directory, which is not trusted. Of several PATHs the first counts, as
-// with getenv.
+// lookPath finds name as the child would. It skips entries of PATH that aren't absolute: they would start programs from
+// the working directory, which is untrusted. Of several PATHs the first counts, as with getenv.
 func lookPath(name string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil

@@ -109,14 +109,14 @@ func (s *streams) copyInput() {
 		return
 	}
 	_, err := io.Copy(s.feed, s.input)
-	// A program need not read all of its input, and the rest is useless once it is gone.
+	// A program needn't read all of its input, and the rest is useless once it has ended.
 	if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
 		s.feedErr = err
 	}
 	_ = s.feed.Close()
 }
 
-// finish returns when all that the tree printed was passed on. It is called after the tree's end.
+// finish returns when all output of the tree was passed on. It is called after the tree's end.
 func (s *streams) finish() error {
 	for _, o := range s.outputs {
 		_ = o.pipe.SetReadDeadline(time.Unix(1, 0)) // copy takes what is there and returns
@@ -151,7 +151,7 @@ func (s *streams) releaseChild() {
 	s.release = nil
 }
 
-// same reports whether both writers are one. Writers of a type that cannot be compared are not.
+// same reports whether both writers are one. Writers of a type that can't be compared are not.
 func same(a, b io.Writer) (equal bool) {
 	defer func() { _ = recover() }()
 	return a == b

@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// assignment is what a tag must look like; an empty one would match too much.
+// assignment matches a tag; an empty one would match too many processes.
 var assignment = lazy.Pattern(`(?s)^[A-Z][A-Z0-9_]*=[^\x00]+$`)
 
 // Sweep kills every process that was started with exactly this variable assignment in its
 // environment ("SIGNALBOX_RUN_ID=20261120-…"), never the calling one, and returns when none is
-// left: it is how a restarted Signalbox ends what its killed predecessor left behind. Processes
-// whose environment may not be read, those of other users, are passed over. ctx bounds it; a
-// process that outlives that is ErrUnkillable.
+// left: so a restarted Signalbox ends what its killed predecessor left behind. It skips processes
+// whose environment may not be read, those of other users. ctx limits it; a process that outlives
+// ctx is ErrUnkillable.
 func Sweep(ctx context.Context, tag string) (killed int, err error) {
 	if !assignment().MatchString(tag) {
 		return 0, fmt.Errorf("sweep processes of %q: not a variable assignment", tag)
@@ -41,7 +41,7 @@ func sweep(ctx context.Context, tag string, list func() ([]int, error)) (killed 
 	}
 }
 
-// sweepOnce kills what it finds in one reading of /proc and waits for its end. The next call finds processes that were started meanwhile.
+// sweepOnce kills the processes of one reading of /proc and waits for their end. The next call finds those that were started meanwhile.
 func sweepOnce(ctx context.Context, tag string, list func() ([]int, error)) (found int, err error) {
 	pids, err := list()
 	if err != nil {
@@ -74,9 +74,9 @@ func sweepOnce(ctx context.Context, tag string, list func() ([]int, error)) (fou
 	return len(dying), nil
 }
 
-// signalTagged signals pid if it still carries the tag, and returns a descriptor of it. A process
-// id may pass to a stranger at any moment; the descriptor does not, so the tag is read once more
-// after it was opened: either it is of this process, or this process is gone and gets nothing.
+// signalTagged signals pid if it still has the tag, and returns a descriptor of it. A process id may
+// be reused at any moment; a descriptor isn't. So the tag is read again once the descriptor is open:
+// either it is this process's, or the process has ended and no other gets the signal.
 func signalTagged(ctx context.Context, pid int, tag string, signals ...syscall.Signal) (pidfd int, err error) {
 	pidfd, err = unix.PidfdOpen(pid, 0)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal asks for a pseudo-terminal of the program's own as its standard streams. What the
-// program prints there all goes to Stdout.
+// Terminal gives the program a pseudo-terminal as its standard streams. All its output goes to
+// Stdout.
 type Terminal struct {
-	// Size is what it begins with, Resize (which may be nil) what it gets later.
+	// Size is the first size; Resize (which may be nil) brings later ones.
 	Size   TerminalSize
 	Resize <-chan TerminalSize
 }
@@ -20,7 +20,7 @@ type Terminal struct {
 // TerminalSize is in characters.
 type TerminalSize struct{ Rows, Columns uint16 }
 
-// openTerminal makes the terminal both what the program reads and what it prints to.
+// openTerminal makes the terminal the program's input and output.
 func (s *streams) openTerminal(c Command) error {
 	ours, theirs, err := newTerminal()
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *streams) setSize(size TerminalSize) error {
 	return nil
 }
 
-// followSize passes sizes on until the streams are closed. A terminal that is gone has none.
+// followSize passes sizes on until the streams are closed. A closed terminal has no size.
 func (s *streams) followSize() {
 	for {
 		select {
