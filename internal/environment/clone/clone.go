@@ -135,7 +135,7 @@ func New(c Config) *Driver {
 	if c.Unsandboxed {
 		fetched.Sandbox = nil
 	}
-	d.submodules = submodule.New(fetched)
+	d.submodules = &submodule.Store{Config: fetched}
 	d.bases = cache.New(cache.Config{Dir: filepath.Join(c.State, cacheFolder), Clock: c.Clock, Remove: folder.Remove})
 	return d
 }

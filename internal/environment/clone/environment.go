@@ -106,7 +106,7 @@ func (e *Environment) enter(ctx context.Context, c process.Command, looks bool) 
 		return process.Result{}, err
 	}
 	if !looks {
-		return e.driver.sandbox.Run(ctx, sandbox.View{Mounts: m, Within: n}, dir, c)
+		return e.driver.sandbox.Run(ctx, e.driver.config.Network, sandbox.View{Mounts: m, Within: n}, dir, c)
 	}
 	m[sandbox.Workspace] = sandbox.Mount{Kind: sandbox.ReadOnly, Source: e.layout.work}
 	m[sandbox.Home] = sandbox.Mount{Kind: sandbox.Empty}

@@ -111,7 +111,7 @@ func (e *Environment) inherit(ctx context.Context, base *cache.Entry) (bool, err
 	if _, err := os.Lstat(filepath.Join(source, ".git", "shallow")); err == nil {
 		return false, nil // its history ends where the project's did then
 	}
-	if err := folder.Copy(ctx, filepath.Join(source, objects), filepath.Join(e.layout.fresh(), objects)); err != nil {
+	if err := folder.Copy(ctx, filepath.Join(source, objects), filepath.Join(e.layout.fresh(), objects), nil); err != nil {
 		return false, fmt.Errorf("copy the base's history: %w", err)
 	}
 	// Who deletes a base renames it first: one that is still there was there while it was copied.

@@ -28,18 +28,13 @@ func (e *Environment) addKept(ctx context.Context, m *made, into string) error {
 	if err != nil {
 		return errors.Join(errNoBase, err)
 	}
-	from, err := os.OpenRoot(filepath.Join(base, treeFolder))
-	if err != nil {
-		return errors.Join(errNoBase, err)
-	}
-	defer func() { _ = from.Close() }()
 	to, err := os.OpenRoot(into)
 	if err != nil {
 		return fmt.Errorf("open the new clone: %w", err)
 	}
 	defer func() { _ = to.Close() }()
 	m.Warm.Shared = nil
-	c := folder.NewCopier(ctx)
+	copied := []string{}
 	for _, name := range names {
 		if m.Warm.Way == Shared && slices.Contains(dependencyFolders, name) && to.Mkdir(name, 0o755) == nil {
 			m.Warm.Shared = append(m.Warm.Shared, name)
@@ -48,9 +43,11 @@ func (e *Environment) addKept(ctx context.Context, m *made, into string) error {
 		if err := to.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return fmt.Errorf("copy %q of the base: %w", name, err)
 		}
-		c.Entry(from, to, name)
+		copied = append(copied, name)
 	}
-	return errors.Join(c.Wait(), folder.Copy(ctx, filepath.Join(base, homeFolder), e.layout.home()))
+	return errors.Join(
+		folder.Copy(ctx, filepath.Join(base, treeFolder), into, copied),
+		folder.Copy(ctx, filepath.Join(base, homeFolder), e.layout.home(), nil))
 }
 
 // showShared lays the base's dependency folders over the places that were made for them. In each

@@ -35,7 +35,7 @@ func (e *Environment) stack(ctx context.Context, m *made) error {
 		return e.mountPrivately(ctx, overlays)
 	}
 	for _, o := range overlays {
-		if err := overlay.Make(o); err != nil {
+		if err := overlay.Make(o, false); err != nil {
 			return err
 		}
 	}

@@ -78,7 +78,7 @@ func (d *Driver) tryPrivate(ctx context.Context, o overlay.Mount) error {
 		return err
 	}
 	defer n.Close()
-	if err := overlay.Replaces(n.Path(o.Target)); err != nil {
+	if err := overlay.Works(n.Path(o.Target), false); err != nil {
 		return err
 	}
 	m, err := d.sandbox.Base()
@@ -100,7 +100,7 @@ func (e *Environment) tryOverlays(ctx context.Context) Way {
 	switch {
 	case err != nil:
 	case os.Geteuid() == 0:
-		if overlay.Make(o) == nil && overlay.Renames(o.Target) == nil && overlay.Replaces(o.Target) == nil {
+		if overlay.Make(o, false) == nil && overlay.Works(o.Target, true) == nil {
 			return Overlay
 		}
 	case !e.driver.config.OnHost:

@@ -59,7 +59,7 @@ func (d *Driver) retire(ctx context.Context, l layout) error {
 		return err
 	}
 	// The mount point goes first: an empty one that stayed would be taken for a clone.
-	for _, names := range [][2]string{{l.work, l.gone()}, {l.treeLayer().Path, l.treeLayer().Gone()}} {
+	for _, names := range [][2]string{{l.work, l.gone()}, {l.treeLayer().Path, l.treeLayer().Path + ".old"}} {
 		if err := os.Rename(names[0], names[1]); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("put the clone aside: %w", err)
 		}
@@ -69,5 +69,5 @@ func (d *Driver) retire(ctx context.Context, l layout) error {
 
 // removeLeftovers deletes what was being built or deleted.
 func (l layout) removeLeftovers() error {
-	return errors.Join(folder.Remove(l.fresh()), folder.Remove(l.gone()), folder.Remove(l.treeLayer().Gone()))
+	return errors.Join(folder.Remove(l.fresh()), folder.Remove(l.gone()), folder.Remove(l.treeLayer().Path + ".old"))
 }

@@ -272,12 +272,12 @@ func TestSubmodulesThatCannotBeHadAreNamedBeforeAnythingIsMade(t *testing.T) {
 		"scp, with a password":         {url: "ada:secret@example.org:lib.git", want: "its address …@example.org:lib.git needs ssh"},
 		"scp, with an odd password":    {url: "a_da:@/secret@example.org:lib.git", want: "its address …@example.org:lib.git"},
 		"no URL, with a password":      {url: "https://ada:%zz/secret@example.org/lib", want: "its address …@example.org/lib is not"},
-		"a path":                       {url: s.lib.Root, want: "not one of the web"},
-		"a path as an address":         {url: "file://" + s.lib.Root, want: "not one of the web"},
+		"a path":                       {url: s.lib.Root, want: "is neither http nor https"},
+		"a path as an address":         {url: "file://" + s.lib.Root, want: "is neither http nor https"},
 		"a relative one, at no remote": {url: "../lib", want: "the repository has no remote"},
-		"a command":                    {url: "ext::sh -c touch% /tmp/x", want: "not one of the web"},
-		"an option":                    {url: "--upload-pack=touch /tmp/x", want: "not one of the web"},
-		"git's own protocol":           {url: "git://example.org/lib", want: "not one of the web"},
+		"a command":                    {url: "ext::sh -c touch% /tmp/x", want: "is neither http nor https"},
+		"an option":                    {url: "--upload-pack=touch /tmp/x", want: "is neither http nor https"},
+		"git's own protocol":           {url: "git://example.org/lib", want: "is neither http nor https"},
 		"no address":                   {url: `""`, want: "it has no address"},
 		"its name leads elsewhere":     {url: "x\n[submodule \"../../x\"]\n\tpath = deps/lib", want: "leads out of its folder"},
 		"the commit is missing":        {allow: []string{s.host()}, commit: missing, want: "/lib does not have it", late: true},
@@ -467,7 +467,7 @@ func TestASubmoduleOfWhichTheCheckoutLacksAFileIsFetchedOrNamed(t *testing.T) {
 	c.Network = egress.Registries
 	_, err = clone.New(c).Make(t.Context(), p.Spec("site"))
 	var problem *environment.SubmoduleError
-	if !errors.As(err, &problem) || !strings.Contains(problem.Error(), "is not whole") || strings.Join(problem.Hosts, " ") != s.host() {
+	if !errors.As(err, &problem) || !strings.Contains(problem.Error(), "are incomplete") || strings.Join(problem.Hosts, " ") != s.host() {
 		t.Errorf("got %v", err)
 	}
 	c.Egress = policy(t, s.host())

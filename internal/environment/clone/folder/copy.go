@@ -11,9 +11,34 @@ import (
 	"syscall"
 )
 
-// Copier copies folders by as many goroutines as there are processors. The file system is asked
-// to share the blocks (as os.File's ReadFrom does) where it can. Nothing that is there is replaced.
-type Copier struct {
+// ErrSource: the folder to copy can't be opened.
+var ErrSource = errors.New("there is no folder to copy")
+
+// Copy copies names from one folder into another, or everything in it if names is nil. The folders above a name must exist in
+// the target. Nothing that exists there is replaced. It returns ErrSource if it can't open the first folder.
+func Copy(ctx context.Context, from, to string, names []string) error {
+	source, err := os.OpenRoot(from)
+	if err != nil {
+		return errors.Join(ErrSource, err)
+	}
+	defer func() { _ = source.Close() }()
+	target, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = target.Close() }()
+	c := &copier{ctx: ctx, free: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	c.copy(source, target, names)
+	c.group.Wait()
+	if c.err == nil {
+		return ctx.Err()
+	}
+	return c.err
+}
+
+// copier copies with as many goroutines as there are processors. The file system shares the blocks where it can, because
+// os.File's ReadFrom asks it to.
+type copier struct {
 	ctx   context.Context //nolint:containedctx // of one call
 	free  chan struct{}
 	group sync.WaitGroup
@@ -21,19 +46,8 @@ type Copier struct {
 	err   error
 }
 
-func NewCopier(ctx context.Context) *Copier {
-	return &Copier{ctx: ctx, free: make(chan struct{}, runtime.GOMAXPROCS(0))}
-}
-
-func (c *Copier) Wait() error {
-	c.group.Wait()
-	if c.err == nil {
-		return c.ctx.Err()
-	}
-	return c.err
-}
-
-func (c *Copier) failed(err error) bool {
+// failed records the first error and reports whether to stop.
+func (c *copier) failed(err error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err == nil && err != nil && !errors.Is(err, fs.ErrExist) {
@@ -42,40 +56,38 @@ func (c *Copier) failed(err error) bool {
 	return c.err != nil || c.ctx.Err() != nil
 }
 
-// all copies what lies in a folder.
-func (c *Copier) all(from, to *os.Root) {
-	entries, err := fs.ReadDir(from.FS(), ".")
-	if c.failed(err) {
-		return
+// copy copies names, or everything if names is nil. It copies subfolders in other goroutines while some are free.
+func (c *copier) copy(from, to *os.Root, names []string) {
+	if names == nil {
+		entries, err := fs.ReadDir(from.FS(), ".")
+		c.failed(err)
+		for _, entry := range entries {
+			names = append(names, entry.Name())
+		}
 	}
-	for _, entry := range entries {
+	for _, name := range names {
 		if c.failed(nil) {
 			return
 		}
-		c.Entry(from, to, entry.Name())
-	}
-}
-
-func (c *Copier) Entry(from, to *os.Root, name string) {
-	info, err := from.Lstat(name)
-	if c.failed(err) {
-		return
-	}
-	switch info.Mode().Type() {
-	case fs.ModeDir:
-		c.subfolder(from, to, name, info)
-	case fs.ModeSymlink:
-		target, err := from.Readlink(name)
-		if !c.failed(err) {
-			c.failed(to.Symlink(target, name))
+		info, err := from.Lstat(name)
+		if c.failed(err) {
+			return
 		}
-	case 0:
-		c.failed(copyKept(from, to, name, info))
+		switch info.Mode().Type() {
+		case fs.ModeDir:
+			c.subfolder(from, to, name, info)
+		case fs.ModeSymlink:
+			target, err := from.Readlink(name)
+			if !c.failed(err) {
+				c.failed(to.Symlink(target, name))
+			}
+		case 0:
+			c.failed(copyFile(from, to, name, info))
+		}
 	}
 }
 
-// subfolder copies a folder, in another goroutine where one is free.
-func (c *Copier) subfolder(from, to *os.Root, name string, info fs.FileInfo) {
+func (c *copier) subfolder(from, to *os.Root, name string, info fs.FileInfo) {
 	if c.failed(to.Mkdir(name, 0o700)) {
 		return
 	}
@@ -89,7 +101,7 @@ func (c *Copier) subfolder(from, to *os.Root, name string, info fs.FileInfo) {
 		return
 	}
 	work := func() {
-		c.all(below, target)
+		c.copy(below, target, nil)
 		c.failed(errors.Join(target.Chmod(".", info.Mode().Perm()), below.Close(), target.Close()))
 	}
 	select {
@@ -100,7 +112,8 @@ func (c *Copier) subfolder(from, to *os.Root, name string, info fs.FileInfo) {
 	}
 }
 
-func copyKept(from, to *os.Root, name string, info fs.FileInfo) error {
+// copyFile copies a regular file with its mode and time.
+func copyFile(from, to *os.Root, name string, info fs.FileInfo) error {
 	source, err := from.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
@@ -112,24 +125,4 @@ func copyKept(from, to *os.Root, name string, info fs.FileInfo) error {
 	}
 	_, err = io.Copy(target, source)
 	return errors.Join(err, target.Chmod(info.Mode().Perm()), target.Close(), to.Chtimes(name, info.ModTime(), info.ModTime()))
-}
-
-// ErrSource: the folder that is to be copied cannot be opened.
-var ErrSource = errors.New("there is no folder to copy")
-
-// Copy copies what lies in one folder into another; ErrSource where the first cannot be opened.
-func Copy(ctx context.Context, from, to string) error {
-	source, err := os.OpenRoot(from)
-	if err != nil {
-		return errors.Join(ErrSource, err)
-	}
-	defer func() { _ = source.Close() }()
-	target, err := os.OpenRoot(to)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = target.Close() }()
-	c := NewCopier(ctx)
-	c.all(source, target)
-	return c.Wait()
 }

@@ -12,27 +12,24 @@ import (
 	"signalbox/internal/environment/clone/folder"
 )
 
-// Layer is what one environment wrote over one folder of a base, and the folder that the kernel
-// needs beside it. It is built under another name and renamed, so it is whole or not there.
+// Layer holds the files that one environment wrote over one folder of a snapshot, and the folder that the kernel
+// needs beside them. It is built under another name and renamed, so it is complete or absent.
 type Layer struct{ Path string }
 
-// Upper holds what was written, Work is the kernel's; Gone is the name under which the layer is deleted.
+// Upper returns the folder of the written files.
 func (l Layer) Upper() string { return filepath.Join(l.Path, "upper") }
 
-// Work is described with Upper.
+// Work returns the kernel's folder.
 func (l Layer) Work() string { return filepath.Join(l.Path, "work") }
 
-// Gone is described with Upper.
-func (l Layer) Gone() string { return l.Path + ".old" }
-
-// Mount is a folder of a base, the layer over it, and where both together are to be seen.
+// Mount is a folder of a snapshot, the layer over it, and the place where both are mounted.
 type Mount struct {
 	Lower  string
 	Layer  Layer
 	Target string
 }
 
-// NewLayer makes an empty layer over lower; fill puts into it what differs from the start.
+// NewLayer makes a layer over lower. It is empty but for the files that fill, if it is not nil, puts into it.
 func NewLayer(lower string, l Layer, fill func(upper *os.Root) error) error {
 	fresh := Layer{l.Path + ".new"}
 	if err := folder.Remove(fresh.Path); err != nil {
@@ -53,7 +50,7 @@ func NewLayer(lower string, l Layer, fill func(upper *os.Root) error) error {
 	return os.Rename(fresh.Path, l.Path)
 }
 
-// likeness gives a folder the mode of another: the upper one's is what shows.
+// likeness gives dir the mode of the folder below it: commands see the mode of the upper one.
 func likeness(of, dir string) error {
 	info, err := os.Stat(of)
 	if err != nil {
@@ -62,14 +59,26 @@ func likeness(of, dir string) error {
 	return os.Chmod(dir, info.Mode().Perm())
 }
 
-// opaqueMark is the attribute by which the kernel knows a folder that shows nothing from below, in namespaces and outside.
+// opaqueMark is the attribute that makes a folder hide the one below it. It depends on whether the mount is in a user namespace.
 var opaqueMark = map[bool]string{false: "trusted.overlay.opaque", true: "user.overlay.opaque"}
 
-// Hide makes a name of lower absent from a layer: a character device with number 0 stands for a deleted file, a mark on a folder
-// for one that shows nothing from below.
+// Hide makes a name of lower absent from a layer: a character device with number 0 marks a deleted file, an attribute marks
+// a folder that hides the one below.
 func Hide(lower string, upper *os.Root, name string, namespaced bool) error {
-	if err := makeParents(lower, upper, filepath.Dir(name)); err != nil {
-		return err
+	above := ""
+	for part := range strings.SplitSeq(filepath.Dir(name), "/") { // the folders above it are as they are in the snapshot
+		above = filepath.Join(above, part)
+		if above == "." {
+			continue
+		}
+		if err := upper.Mkdir(above, 0o700); errors.Is(err, fs.ErrExist) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		if err := likeness(filepath.Join(lower, above), filepath.Join(upper.Name(), above)); err != nil {
+			return err
+		}
 	}
 	path := filepath.Join(upper.Name(), name)
 	err := unix.Mknod(path, unix.S_IFCHR, 0)
@@ -82,27 +91,7 @@ func Hide(lower string, upper *os.Root, name string, namespaced bool) error {
 	return err
 }
 
-// makeParents makes the folders above a hidden file as they are in the base.
-func makeParents(lower string, upper *os.Root, dir string) error {
-	path := ""
-	for part := range strings.SplitSeq(dir, "/") {
-		path = filepath.Join(path, part)
-		if path == "." {
-			continue
-		}
-		if err := upper.Mkdir(path, 0o700); errors.Is(err, fs.ErrExist) {
-			continue
-		} else if err != nil {
-			return err
-		}
-		if err := likeness(filepath.Join(lower, path), filepath.Join(upper.Name(), path)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Unhide takes back what Hide did. What the commit has at that name stays, and nothing is followed out of the layer.
+// Unhide undoes Hide. A file that the commit has at that name stays, and no link is followed out of the layer.
 func Unhide(upper *os.Root, name string, namespaced bool) error {
 	info, err := upper.Lstat(name)
 	switch {

@@ -20,35 +20,34 @@ import (
 	"signalbox/internal/environment/egress"
 )
 
-// Namespace is where the folders of an environment that stands on its base by Private can be seen:
-// a mount namespace of our own, and the user namespace by which we may mount in it. No process
-// lives in it but the environment's commands. Open files hold it, so it ends with the last process
-// that has them, however that ends, and nothing has to be unmounted.
+// Namespace is a mount namespace of our own, in which an environment's overlays are mounted, and the user namespace that
+// lets us mount there. Only the environment's commands live in it. Open files hold it, so it ends with the last process
+// that has them, however that process ends, and nothing has to be unmounted.
 type Namespace struct {
-	// record is the file in which its holders are listed. As long as that file, and no other, is
-	// in its place the namespace is the environment's.
+	// record is the file that lists its holders. While that file, and no other, is in its place the namespace is the
+	// environment's.
 	record *os.File
 	user   *os.File
 	mounts *os.File
-	root   *os.File // its root folder: paths below it are those that are seen there
+	root   *os.File // its root folder, through which we reach the files in it
 
-	// network is one of its own, nil where none was asked for or another process made it, with
-	// what listens in it. One command at a time is in it, which takes it.
+	// network is its own network namespace with its listeners. It is nil if none was asked for or another process made
+	// it. One command at a time uses it.
 	network   *os.File
 	listeners []net.Listener
 	taken     atomic.Bool
 }
 
-// Take takes the namespace's network for one command, until GiveBack; false if there is none, or another command has it.
-func (n *Namespace) Take() bool { return n.network != nil && n.taken.CompareAndSwap(false, true) }
+// Take takes the namespace's network for one command, until giveBack is called. It returns nil if there is none, or another
+// command has it.
+func (n *Namespace) Take() (giveBack func()) {
+	if n.network == nil || !n.taken.CompareAndSwap(false, true) {
+		return nil
+	}
+	return func() { n.taken.Store(false) }
+}
 
-// GiveBack leaves the network to the next command.
-func (n *Namespace) GiveBack() { n.taken.Store(false) }
-
-// Mounts reports whether folders are mounted in it.
-func (n *Namespace) Mounts() bool { return n.mounts != nil }
-
-// Flags are the options by which nsenter enters it, with its network or without.
+// Flags returns the options with which nsenter enters it, with its network or without.
 func (n *Namespace) Flags(network bool) []string {
 	us := strconv.Itoa(os.Getpid())
 	flags := []string{"--user=" + descriptor(us, n.user)}
@@ -63,7 +62,7 @@ func (n *Namespace) Flags(network bool) []string {
 
 func (n *Namespace) files() []*os.File { return []*os.File{n.record, n.user, n.mounts, n.root} }
 
-// Close lets go of it. Nil has nothing to let go of.
+// Close closes the files that hold it; n may be nil.
 func (n *Namespace) Close() {
 	if n == nil {
 		return
@@ -81,7 +80,7 @@ func (n *Namespace) Close() {
 	}
 }
 
-// IsListedIn reports whether the record at its place is this namespace's.
+// IsListedIn reports whether the record is this namespace's; n may be nil.
 func (n *Namespace) IsListedIn(record fs.FileInfo) bool {
 	if n == nil {
 		return false
@@ -90,7 +89,7 @@ func (n *Namespace) IsListedIn(record fs.FileInfo) bool {
 	return err == nil && os.SameFile(ours, record)
 }
 
-// Path is where this process finds what lies at a path of the namespace. Without one that is the path itself.
+// Path returns the path by which this process finds a path of the namespace. If n is nil that is the path itself.
 func (n *Namespace) Path(inside string) string {
 	if n == nil {
 		return inside
@@ -98,8 +97,8 @@ func (n *Namespace) Path(inside string) string {
 	return descriptor("self", n.root) + inside
 }
 
-// Shows reports whether an overlay is mounted at a path of the namespace. The kernel takes it away
-// when somebody deletes the mount point.
+// Shows reports whether an overlay is mounted at a path of the namespace. The kernel unmounts it if a user deletes the mount
+// point.
 func (n *Namespace) Shows(path string) bool {
 	var s unix.Statfs_t
 	return unix.Statfs(n.Path(path), &s) == nil && s.Type == unix.OVERLAYFS_SUPER_MAGIC
@@ -109,8 +108,8 @@ func descriptor(pid string, f *os.File) string {
 	return "/proc/" + pid + "/fd/" + strconv.Itoa(int(f.Fd()))
 }
 
-// NewNamespace mounts overlays in a new namespace, listens at addresses in a network of its own,
-// and takes hold of both. The first overlay is the tree. Without any nothing is mounted.
+// NewNamespace mounts overlays in a new namespace, listens at addresses in a network of its own, and opens both. The first
+// overlay is the work folder's. There may be no overlays, or no addresses.
 func NewNamespace(ctx context.Context, overlays []Mount, addresses []string) (*Namespace, error) {
 	c := exec.CommandContext(ctx, "/proc/self/exe")
 	c.Args, c.Env = []string{mountName, strings.Join(addresses, ",")}, []string{}
@@ -122,20 +121,20 @@ func NewNamespace(ctx context.Context, overlays []Mount, addresses []string) (*N
 	}
 	c.SysProcAttr = &syscall.SysProcAttr{
 		Setsid: true, Cloneflags: unix.CLONE_NEWUSER, AmbientCaps: mountRights,
-		// Seen as another user's, every file would be one that git has to look into.
+		// If the files seemed to be another user's, git would have to look into each.
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}},
 	}
 	n := &Namespace{}
-	if err := n.takeHold(c, overlays, len(addresses)); err != nil {
+	if err := n.start(c, overlays, len(addresses)); err != nil {
 		n.Close()
 		return nil, fmt.Errorf("make namespaces: %w", err)
 	}
 	return n, nil
 }
 
-// takeHold starts the program that mounts and listens, opens its namespaces, and lets it end.
-func (n *Namespace) takeHold(c *exec.Cmd, overlays []Mount, listeners int) error {
+// start starts the program that mounts and listens, opens its namespaces, and lets it end.
+func (n *Namespace) start(c *exec.Cmd, overlays []Mount, listeners int) error {
 	if len(overlays) > 0 {
 		c.SysProcAttr.Cloneflags |= unix.CLONE_NEWNS
 	}
@@ -169,10 +168,10 @@ func (n *Namespace) takeHold(c *exec.Cmd, overlays []Mount, listeners int) error
 	return errors.Join(err, stdin.Close(), c.Wait())
 }
 
-// maxSaid bounds what is read of a complaint.
+// maxSaid bounds the error message that is read from the program.
 const maxSaid = 4 << 10
 
-// open opens those of a program's namespaces that are its own.
+// open opens the namespaces that the program made.
 func (n *Namespace) open(c *exec.Cmd, overlays []Mount) (err error) {
 	proc := fmt.Sprintf("/proc/%d/", c.Process.Pid)
 	if n.user, err = os.Open(proc + "ns/user"); err != nil {
@@ -196,7 +195,7 @@ func (n *Namespace) open(c *exec.Cmd, overlays []Mount) (err error) {
 	return err
 }
 
-// Listen is what listens in the network, for one command: serving it ends with closing it.
+// Listen returns duplicates of the network's listeners for one command, whose server closes them.
 func (n *Namespace) Listen() (listeners []net.Listener, err error) {
 	for _, l := range n.listeners {
 		file, err := l.(*net.TCPListener).File()

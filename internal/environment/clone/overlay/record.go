@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Note adds this process to the record, for others to find the namespace by.
+// Note adds this process to the record, so that others find the namespace through it.
 func (n *Namespace) Note() error {
 	line := strconv.Itoa(os.Getpid())
 	for _, f := range n.files() {
@@ -25,7 +25,7 @@ func (n *Namespace) Note() error {
 	return nil
 }
 
-// BeginRecord puts a new file in the place of a record, which is this namespace's from now on.
+// BeginRecord replaces the record at path with a new one, which is this namespace's from now on.
 func (n *Namespace) BeginRecord(path string) error {
 	fresh := path + ".new"
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -41,37 +41,31 @@ func (n *Namespace) BeginRecord(path string) error {
 	return nil
 }
 
-// Join takes hold of the namespace of a record through a process that holds it; nil if there is none.
+// Join opens the namespace of a record through a process that holds it, and returns nil if none does. A line of the record names
+// a process and its files. If that process has this very record open as the line says, it wrote the line: it is no later
+// process with the same id.
 func Join(record string) *Namespace {
 	list, err := os.ReadFile(record)
 	if err != nil {
 		return nil
 	}
 	for line := range strings.Lines(string(list)) {
-		if n := joined(record, strings.Fields(line)); n != nil {
+		holder := strings.Fields(line)
+		if len(holder) != 1+len((&Namespace{}).files()) {
+			continue
+		}
+		open := func(word, flags int) *os.File {
+			f, _ := os.OpenFile(filepath.Join("/proc", holder[0], "fd", holder[word]), flags, 0)
+			return f
+		}
+		n := &Namespace{record: open(1, os.O_WRONLY|os.O_APPEND), user: open(2, os.O_RDONLY), mounts: open(3, os.O_RDONLY), root: open(4, unix.O_PATH|unix.O_DIRECTORY)}
+		info, err := os.Lstat(record)
+		if err == nil && !slices.Contains(n.files(), nil) && n.IsListedIn(info) && isNamespace(n.user) && isNamespace(n.mounts) {
 			return n
 		}
+		n.Close()
 	}
 	return nil
-}
-
-// joined takes hold by a line of the record. A process that has this very record open as the line
-// says is the one that wrote it, and no later one with its id.
-func joined(record string, holder []string) *Namespace {
-	if len(holder) != 1+len((&Namespace{}).files()) {
-		return nil
-	}
-	open := func(word, flags int) *os.File {
-		f, _ := os.OpenFile(filepath.Join("/proc", holder[0], "fd", holder[word]), flags, 0)
-		return f
-	}
-	n := &Namespace{record: open(1, os.O_WRONLY|os.O_APPEND), user: open(2, os.O_RDONLY), mounts: open(3, os.O_RDONLY), root: open(4, unix.O_PATH|unix.O_DIRECTORY)}
-	info, err := os.Lstat(record)
-	if err != nil || slices.Contains(n.files(), nil) || !n.IsListedIn(info) || !isNamespace(n.user) || !isNamespace(n.mounts) {
-		n.Close()
-		return nil
-	}
-	return n
 }
 
 func isNamespace(f *os.File) bool {

@@ -1,5 +1,5 @@
-// Package plumbing runs git for environments: with settings of our own in place of every configuration that a repository or this
-// machine has, on this machine or inside a sandbox.
+// Package plumbing runs git for environments, on this machine or inside a sandbox. Its settings replace every configuration of
+// the repository and of this machine.
 package plumbing
 
 import (
@@ -19,15 +19,15 @@ import (
 	"signalbox/internal/redact"
 )
 
-// Timeout is longer than git needs for the largest projects and ends one that waits for something.
+// Timeout is longer than git needs for the largest projects, and ends a git that hangs.
 const Timeout = 30 * time.Minute
 
-// checkoutWorkers write the files of a work folder, when there are many. They wait for the disk about as
-// long as they compute; more than a few wait for each other.
+// checkoutWorkers is how many processes of git write the files of a large work folder. They wait for the disk about as long as
+// they compute; more than a few wait for each other.
 var checkoutWorkers = min(2*runtime.NumCPU(), 8)
 
-// settings hold for every git that is run for us, also inside: nothing that a repository's own
-// configuration could make git run, nothing of this machine's, and content as it is on disk.
+// settings apply to every git that we run, also inside: git runs no program that a repository's configuration names, uses
+// nothing of this machine's configuration, and takes content as it is on disk.
 var settings = [][2]string{
 	{"core.hooksPath", "/dev/null"},
 	{"safe.bareRepository", "explicit"},
@@ -56,8 +56,8 @@ type Git struct {
 	Path string // PATH
 }
 
-// Variables is the environment of those calls. The settings travel in variables, which every
-// git of a script reads and which outrank each configuration file.
+// Variables returns the variables of those calls. The settings are among them, because every git of a script reads variables,
+// and they outrank each configuration file.
 func (g Git) Variables(further ...string) []string {
 	list := append([]string{
 		"PATH=" + g.Path,
@@ -76,15 +76,15 @@ func (g Git) Variables(further ...string) []string {
 	return list
 }
 
-// Run runs git on this machine: in the project's own repository, in our import repository, or
-// in a clone that no command has seen yet.
+// Run runs git on this machine: in the project's own repository, in our import repository, or in a clone that no command has
+// seen yet.
 func (g Git) Run(ctx context.Context, c process.Command) (string, error) {
 	c.Args = append([]string{"git"}, c.Args...)
 	c.Env, c.Total = g.Variables(c.Env...), Timeout
 	return Output(ctx, c, g.Exec.Exec)
 }
 
-// Output runs c and returns what it printed; an exit code other than 0 is an error with the last line of stderr.
+// Output runs c and returns its output. An exit code other than 0 is an error with git's complaint.
 func Output(ctx context.Context, c process.Command, run func(context.Context, process.Command) (process.Result, error)) (string, error) {
 	var stdout, stderr bytes.Buffer
 	if c.Stdout == nil {
@@ -92,13 +92,14 @@ func Output(ctx context.Context, c process.Command, run func(context.Context, pr
 	}
 	c.Stderr = &stderr
 	result, err := run(ctx, c)
+	denied := deniedPattern().FindStringSubmatch(stderr.String())
 	switch {
 	case err != nil:
 		return "", err
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case deniedFile(stderr.String()) != "": // also where git goes on without the file, as it does without a folder
-		return "", &fs.PathError{Op: "read", Path: deniedFile(stderr.String()), Err: fs.ErrPermission}
+	case denied != nil: // even if git continues without the file, as it does without a folder
+		return "", &fs.PathError{Op: "read", Path: denied[1], Err: fs.ErrPermission}
 	case result.Truncated:
 		return "", fmt.Errorf("git printed more than %d bytes: %w", maxListing, environment.ErrTooLarge)
 	case !result.OK():
@@ -107,20 +108,13 @@ func Output(ctx context.Context, c process.Command, run func(context.Context, pr
 	return stdout.String(), nil
 }
 
+// deniedPattern matches git's message about a file or folder that it may not read.
 var deniedPattern = lazy.Pattern(`(?m)^(?:error: open\("|warning: could not open directory ')(.+)["']\)?: Permission denied$`)
 
-// deniedFile is the file or folder that git said it may not read; empty if it said so of none.
-func deniedFile(stderr string) string {
-	if found := deniedPattern().FindStringSubmatch(stderr); found != nil {
-		return found[1]
-	}
-	return ""
-}
-
-// maxListing bounds what is held in memory of file names: far more than a million of them.
+// maxListing bounds the file names held in memory. It is enough for far more than a million.
 const maxListing = 256 << 20
 
-// Complaint is what git said was wrong, on one line and without control characters.
+// Complaint returns git's error messages on one line, without control characters.
 func Complaint(stderr string) string {
 	var lines []string
 	for line := range strings.Lines(stderr) {
@@ -140,7 +134,7 @@ func Complaint(stderr string) string {
 	return redact.Cut(said, 2000)
 }
 
-// ObjectFolders are the project's objects and, where it borrows some itself, those of its alternates.
+// ObjectFolders returns the project's folder of objects and those of its alternates.
 func ObjectFolders(objects string) ([]string, error) {
 	folders := []string{objects}
 	for i := 0; i < len(folders); i++ {

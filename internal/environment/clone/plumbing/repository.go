@@ -9,15 +9,15 @@ import (
 	"signalbox/internal/git"
 )
 
-// MakeRepository writes what "git init" would, with no template, without starting it: an empty git
-// folder whose HEAD is branch, for objects like commit. Nothing of dir may be there.
+// MakeRepository writes the same as "git init" without a template, and doesn't start git: an empty git folder whose HEAD is
+// branch, for objects with ids like commit. The folder must not exist.
 func MakeRepository(dir, branch, commit string, bare bool, who git.Identity) error {
 	for _, folder := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags", "info"} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
 			return fmt.Errorf("make repository: %w", err)
 		}
 	}
-	if !bare { // the work folder's mode is seen inside, where the caller's umask must not be
+	if !bare { // commands see the work folder's mode, which must not depend on the caller's umask
 		if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
 			return fmt.Errorf("make repository: %w", err)
 		}

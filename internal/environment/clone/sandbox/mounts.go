@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Kind is how a place is shown inside, as the option of bwrap that does it.
+// Kind says how a place is shown inside: it is bwrap's option for that.
 type Kind string
 
 const (
@@ -18,21 +18,21 @@ const (
 	link      Kind = "--symlink"
 )
 
-// Mounts is what a command sees of the file system, by path inside. What is not here is not there.
+// Mounts is the part of the file system that a command sees, by path inside. All else is absent.
 type Mounts map[string]Mount
 
-// Mount is how one place is shown, and from where.
+// Mount says how one place is shown, and from where.
 type Mount struct {
 	Kind   Kind
 	Source string
-	sealed bool // an empty place that stays empty: made read-only once what lies in it is mounted
+	sealed bool // an empty place that stays empty: it becomes read-only once the mounts in it are made
 }
 
 // systemFolders hold the machine's programs and libraries. Where one is a symbolic link
 // (/bin → usr/bin) it is the same link inside.
 var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt"}
 
-// Base is what every command sees, whatever it is for.
+// Base returns the mounts that every command has.
 func (s *Sandbox) Base() (Mounts, error) {
 	m := Mounts{
 		"/run":         {Kind: Empty},
@@ -47,18 +47,25 @@ func (s *Sandbox) Base() (Mounts, error) {
 		}
 	}
 	for _, dir := range filepath.SplitList(s.config.Path) {
-		for _, place := range append(beside(dir), dir) {
-			if s.showsProgram(place) {
-				m.Show(ReadOnly, place)
-			}
+		for _, place := range s.programs(dir) {
+			m.Show(ReadOnly, place)
 		}
 	}
-	m.nameServers()
-	m.hideSecrets(s.secrets())
+	// /etc/resolv.conf often points at a file below /run.
+	if target, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && !within(target, "/etc") {
+		m.Show(ReadOnly, target)
+	}
+	for path, at := range s.secrets() {
+		// A secret that was deleted since would be made as a mount point, which a read-only folder refuses.
+		if _, err := os.Lstat(path); err == nil {
+			m[path] = at
+		}
+	}
 	s.Follow(m)
 	return m, nil
 }
 
+// system shows a folder of the system, or makes the same link.
 func (m Mounts) system(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
@@ -78,49 +85,38 @@ func (m Mounts) system(dir string) error {
 	return nil
 }
 
-// beside is what the programs of a folder of PATH need that lies beside it: the libraries of a
-// program in .nvm/versions/node/v22/bin, what a version manager's .pyenv/shims choose from. The
-// folder above is not shown as a whole, because what lies in .cargo or .local is not all programs.
-func beside(dir string) (places []string) {
-	if base := filepath.Base(dir); base != "bin" && base != "shims" {
+// programs returns the places to show for a folder of PATH: the folder, and the places beside it that its programs need (the
+// libraries of a program in .nvm/versions/node/v22/bin, the versions that .pyenv/shims choose from). The folder above is not
+// shown as a whole, because .cargo or .local hold more than programs. A place is shown if it exists, is no part of the system
+// or the project, and doesn't contain the project.
+func (s *Sandbox) programs(dir string) (places []string) {
+	if !filepath.IsAbs(dir) {
 		return nil
 	}
-	for _, name := range []string{"lib", "lib64", "libexec", "versions", "version", "installs", "plugins"} {
-		places = append(places, filepath.Join(filepath.Dir(filepath.Clean(dir)), name))
-	}
-	return places
-}
-
-// showsProgram says whether a folder of PATH, or what lies beside it, is mounted: what is there,
-// is no part of the system or of the project, and does not contain the project.
-func (s *Sandbox) showsProgram(dir string) bool {
-	if !filepath.IsAbs(dir) {
-		return false
-	}
 	dir = filepath.Clean(dir)
-	for _, own := range []string{s.config.Root, s.config.State} {
-		if within(dir, own) || within(own, dir) {
-			return false
+	candidates := []string{dir}
+	if base := filepath.Base(dir); base == "bin" || base == "shims" {
+		for _, name := range []string{"lib", "lib64", "libexec", "versions", "version", "installs", "plugins"} {
+			candidates = append(candidates, filepath.Join(filepath.Dir(dir), name))
 		}
 	}
-	inSystem := slices.ContainsFunc(systemFolders, func(s string) bool { return within(dir, s) })
-	_, err := os.Stat(dir)
-	return !inSystem && err == nil
-}
-
-// nameServers shows what /etc/resolv.conf points at, often a file below /run.
-func (m Mounts) nameServers() {
-	target, err := filepath.EvalSymlinks("/etc/resolv.conf")
-	if err == nil && !within(target, "/etc") {
-		m.Show(ReadOnly, target)
+	for _, place := range candidates {
+		inSystem := slices.ContainsFunc(systemFolders, func(folder string) bool { return within(place, folder) })
+		inProject := slices.ContainsFunc([]string{s.config.Root, s.config.State}, func(own string) bool {
+			return within(place, own) || within(own, place)
+		})
+		if _, err := os.Stat(place); err == nil && !inSystem && !inProject {
+			places = append(places, place)
+		}
 	}
+	return places
 }
 
 // Show makes a host path visible at the same path inside.
 func (m Mounts) Show(k Kind, path string) { m[path] = Mount{Kind: k, Source: path} }
 
-// Request shows host paths that the configuration or a command asked for. One that is missing
-// is an error that names it, because bwrap's own would not say who wanted it.
+// Request shows host paths that the configuration or a command asked for. A missing one is an error that names it, because
+// bwrap's own error wouldn't say who wanted it.
 func (s *Sandbox) Request(m Mounts, k Kind, paths []string) error {
 	for _, path := range paths {
 		if !filepath.IsAbs(path) {
@@ -143,10 +139,9 @@ func (s *Sandbox) Request(m Mounts, k Kind, paths []string) error {
 	return nil
 }
 
-// prune drops what lies in a folder that commands may write, but for /tmp, which is new for each
-// command. Nothing is ever mounted there: a command could leave a symbolic link on the way, and
-// the next sandbox would be built through it. Of what was asked for nothing is lost: it lies in
-// a folder that is shown as it is.
+// prune drops mounts in a folder that commands may write, except in /tmp, which is new for each command. Nothing is ever
+// mounted there: a command could leave a symbolic link on the way, and the next sandbox would be built through it. Nothing
+// requested is lost, because its folder is shown as it is.
 func (m Mounts) prune() {
 	for path := range m {
 		for dir := filepath.Dir(path); dir != "/"; dir = filepath.Dir(dir) {
@@ -157,20 +152,7 @@ func (m Mounts) prune() {
 	}
 }
 
-// join drops what the folder around it shows anyway: each mount costs every sandbox a third of a millisecond.
-func (m Mounts) join() {
-	for _, path := range m.sorted() {
-		dir := filepath.Dir(path)
-		for _, there := m[dir]; !there && dir != "/"; _, there = m[dir] {
-			dir = filepath.Dir(dir)
-		}
-		if m[path] == (Mount{Kind: ReadOnly, Source: path}) && m[dir] == (Mount{Kind: ReadOnly, Source: dir}) && m.leads(path) == path {
-			delete(m, path)
-		}
-	}
-}
-
-// arguments are bwrap's options, from the root down, so that the nearest mount decides.
+// arguments returns bwrap's options, from the root down, so that the nearest mount decides.
 func (m Mounts) arguments() (args []string) {
 	var seals []string
 	for _, path := range m.sorted() {

@@ -6,21 +6,19 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 
+	"signalbox/internal/environment/clone/overlay"
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/process"
 )
 
-// noNetwork is the option of bwrap for a network namespace with nothing in it.
+// noNetwork is bwrap's option for a network namespace with nothing in it.
 const noNetwork = "--unshare-net"
 
-// Run runs c with as much of the network as the configuration says, and what c must reach.
-func (s *Sandbox) Run(ctx context.Context, v View, dir string, c process.Command) (process.Result, error) {
-	return s.RunWith(ctx, s.config.Network, v, dir, c)
-}
-
-// RunWith runs c with that much of the network, and what c must reach.
-func (s *Sandbox) RunWith(ctx context.Context, network string, v View, dir string, c process.Command) (process.Result, error) {
+// Run runs c in dir, a path inside, with this network access (egress.Full, also when empty, egress.Registries or egress.None)
+// and access to the addresses that c must reach.
+func (s *Sandbox) Run(ctx context.Context, network string, v View, dir string, c process.Command) (process.Result, error) {
 	switch {
 	case network == egress.Registries:
 		return s.proxied(ctx, v, dir, c, s.proxy.With(c.Reaches))
@@ -32,38 +30,86 @@ func (s *Sandbox) RunWith(ctx context.Context, network string, v View, dir strin
 	return s.sandboxed(ctx, v, dir, c)
 }
 
-// proxied runs c in a network namespace that leads to the proxy and nowhere else. What was
-// refused is said at the end of c's standard error, where the run's log and the agent see it.
-func (s *Sandbox) proxied(ctx context.Context, v View, dir string, c process.Command, proxy *egress.Proxy) (process.Result, error) {
+// Isolated runs c in dir, a path inside, without any network, whatever c must reach.
+func (s *Sandbox) Isolated(ctx context.Context, v View, dir string, c process.Command) (process.Result, error) {
+	return s.sandboxed(ctx, v, dir, c, noNetwork)
+}
+
+// proxied runs c in a network namespace that leads to the proxy and nowhere else. It appends the refused hosts to c's standard
+// error, where the run's log and the agent see them.
+func (s *Sandbox) proxied(ctx context.Context, v View, dir string, c process.Command, proxy *egress.Proxy) (result process.Result, err error) {
 	c.Env = LastOfEach(append(c.Env[:len(c.Env):len(c.Env)], egress.Variables(c.Env)...))
 	blocked := &egress.Blocklist{}
 	addresses := proxy.Policy().Addresses()
-	namespace, err := s.newNamespace(ctx, addresses)
-	if errors.Is(err, egress.ErrNotPermitted) {
-		if n := s.takeNetwork(ctx, v.Within, addresses); n != nil {
-			defer s.giveNetworkBack(n)
-			v.Within, v.connected = n, true
-			result, err := s.lent(ctx, v, dir, c, proxy, blocked)
-			return result, errors.Join(err, blocked.Tell(c.Stderr))
-		}
-		result, err := s.entered(ctx, v, dir, c, proxy, blocked)
-		return result, errors.Join(err, blocked.Tell(c.Stderr))
+	namespace, err := (*egress.Namespace)(nil), egress.ErrNotPermitted
+	if !s.config.NoNetworks {
+		namespace, err = egress.NewNamespace(ctx, addresses)
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		c.Network = namespace.File
+		stop := serve(ctx, proxy, namespace.Listeners, blocked)
+		result, err = s.sandboxed(ctx, v, dir, c)
+		err = errors.Join(err, stop(), namespace.Close())
+	case !errors.Is(err, egress.ErrNotPermitted):
 		return process.Result{}, err
+	default:
+		n, giveBack := s.takeNetwork(ctx, v.Within, addresses)
+		if n == nil {
+			result, err = s.entered(ctx, v, dir, c, proxy, blocked)
+			break
+		}
+		defer giveBack()
+		v.Within, v.connected = n, true
+		listeners, listenErr := n.Listen()
+		if listenErr != nil {
+			return process.Result{}, errors.Join(listenErr, blocked.Tell(c.Stderr))
+		}
+		stop := serve(ctx, proxy, listeners, blocked)
+		result, err = s.sandboxed(ctx, v, dir, c)
+		err = errors.Join(err, stop())
 	}
-	c.Network = namespace.File
-	stop := serve(ctx, proxy, namespace.Listeners, blocked)
-	result, err := s.sandboxed(ctx, v, dir, c)
-	return result, errors.Join(err, stop(), namespace.Close(), blocked.Tell(c.Stderr))
+	return result, errors.Join(err, blocked.Tell(c.Stderr))
 }
 
-// newNamespace makes the network namespace from outside, where that is permitted.
-func (s *Sandbox) newNamespace(ctx context.Context, addresses []string) (*egress.Namespace, error) {
-	if s.config.NoNetworks {
-		return nil, egress.ErrNotPermitted
+// Addresses returns the addresses that commands with egress.Registries reach in a namespace's own network.
+func (s *Sandbox) Addresses() []string {
+	if s.config.Network != egress.Registries {
+		return nil
 	}
-	return egress.NewNamespace(ctx, addresses)
+	return s.config.Egress.Addresses()
+}
+
+// takeNetwork takes a namespace with a network for one command: the one that has the command's folders, or one in which an
+// earlier command and all it started have ended, or a new one. It returns nil if there is none with listeners at these addresses.
+func (s *Sandbox) takeNetwork(ctx context.Context, within *overlay.Namespace, addresses []string) (n *overlay.Namespace, giveBack func()) {
+	if !slices.Equal(addresses, s.Addresses()) || s.config.NoNamespaces { // a command that must reach more than others
+		return nil, nil
+	}
+	s.networks.Lock()
+	defer s.networks.Unlock()
+	switch {
+	case s.refused:
+		return nil, nil
+	case within != nil:
+		if giveBack = within.Take(); giveBack == nil {
+			return nil, nil
+		}
+		return within, giveBack
+	case len(s.idle) > 0:
+		n, s.idle = s.idle[0], s.idle[1:]
+	default:
+		var err error
+		if n, err = overlay.NewNamespace(ctx, nil, addresses); err != nil {
+			s.refused = ctx.Err() == nil
+			return nil, nil
+		}
+	}
+	return n, func() {
+		s.networks.Lock()
+		defer s.networks.Unlock()
+		s.idle = append(s.idle, n)
+	}
 }
 
 // serve serves listeners until stop is called.
@@ -74,8 +120,11 @@ func serve(ctx context.Context, proxy *egress.Proxy, listeners []net.Listener, b
 	return func() error { cancel(); return <-ended }
 }
 
-// enterPath is our own program inside, under the name by which it knows what to do.
+// enterPath is our own program inside, under the name that tells it what to do.
 const enterPath = "/run/" + egress.EnterName
+
+// firstFile is the number of the first of Command.Files.
+const firstFile = 3
 
 // entered runs c by a program inside that makes the listeners and becomes it.
 func (s *Sandbox) entered(ctx context.Context, v View, dir string, c process.Command, proxy *egress.Proxy, blocked *egress.Blocklist) (process.Result, error) {
@@ -102,13 +151,10 @@ func (s *Sandbox) entered(ctx context.Context, v View, dir string, c process.Com
 		served <- serve(ctx, proxy, listeners, blocked)
 	}()
 	result, err := s.sandboxed(ctx, v, dir, c, noNetwork)
-	_ = h.Inside.Close() // a program that never entered is waited for no longer
+	_ = h.Inside.Close() // don't wait any longer for a program that never entered
 	problem := errors.Join((<-served)(), h.Complaint())
 	if err == nil && result.Ending == process.Exited {
 		err = problem
 	}
 	return result, err
 }
-
-// firstFile is the number of the first of Command.Files.
-const firstFile = 3

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ var namespaces = []string{
 	"--die-with-parent", "--cap-drop", "ALL",
 }
 
-// Probe builds a sandbox of v and runs a program that does nothing.
+// Probe builds a sandbox of v and runs a program in it that does nothing.
 func (s *Sandbox) Probe(ctx context.Context, v View) error {
 	var said bytes.Buffer
 	result, err := s.bubblewrap(ctx, v, "/", process.Command{
@@ -36,33 +37,30 @@ func (s *Sandbox) Probe(ctx context.Context, v View) error {
 		return ctx.Err()
 	}
 	if !result.OK() {
-		return sandboxError(said.String())
+		line, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
+		return fmt.Errorf("%w: %q", ErrNotBuilt, line)
 	}
 	return nil
 }
 
-func sandboxError(said string) error {
-	said, _, _ = strings.Cut(strings.TrimSpace(said), "\n")
-	return fmt.Errorf("%w: %q", ErrNotBuilt, said)
-}
-
-// View is what a sandbox shows, and the namespace in which that is found; nil is this machine's.
-// Connected: its network is that namespace's, too.
+// View is the part of the file system that a sandbox shows.
 type View struct {
-	Mounts    Mounts
+	Mounts Mounts
+	// Within is the namespace in which the mounts' sources are; nil means this machine's.
 	Within    *overlay.Namespace
-	connected bool
+	connected bool // the network is that namespace's, too
 }
 
 // bubblewrap runs c in dir, a path inside, with nothing but v of the file system. The further
 // options are bwrap's.
 func (s *Sandbox) bubblewrap(ctx context.Context, v View, dir string, c process.Command, options ...string) (process.Result, error) {
-	program, err := s.program()
+	name := cmp.Or(s.config.Bubblewrap, "bwrap")
+	program, err := exec.LookPath(name) // never in the PATH that commands get
 	if err != nil {
-		return process.Result{}, err
+		return process.Result{}, fmt.Errorf("%w: there is no program %s", ErrNotBuilt, name)
 	}
 	var args []string
-	if v.Within != nil { // nsenter opens the namespaces itself, so what it starts inherits nothing of them
+	if v.Within != nil { // nsenter opens the namespaces itself, so its child inherits nothing of them
 		enter, err := exec.LookPath("nsenter")
 		if err != nil {
 			return process.Result{}, fmt.Errorf("%w: find the program that enters namespaces: %w", ErrNotBuilt, err)
@@ -70,7 +68,7 @@ func (s *Sandbox) bubblewrap(ctx context.Context, v View, dir string, c process.
 		args = slices.Concat([]string{enter, "--preserve-credentials"}, v.Within.Flags(v.connected), []string{"--"})
 	}
 	args = slices.Concat(args, []string{program}, namespaces, options)
-	if c.Terminal == nil { // a terminal is one of the command's own: typing into it reaches nobody else
+	if c.Terminal == nil { // a terminal is the command's own: typing into it reaches no one else
 		args = append(args, "--new-session")
 	}
 	filter, err := seccomp.Open(s.config.UserNamespaces)
@@ -101,25 +99,9 @@ func (s *Sandbox) bubblewrap(ctx context.Context, v View, dir string, c process.
 	return s.config.Exec.Exec(ctx, c)
 }
 
-// program is the path of bwrap. It is never looked for in the PATH that commands get.
-func (s *Sandbox) program() (string, error) {
-	name := s.config.Bubblewrap
-	if name == "" {
-		name = "bwrap"
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", fmt.Errorf("%w: there is no program %s", ErrNotBuilt, name)
-	}
-	return path, nil
-}
-
-// Isolated runs c in dir, a path inside, without any network.
-func (s *Sandbox) Isolated(ctx context.Context, v View, dir string, c process.Command) (process.Result, error) {
-	return s.sandboxed(ctx, v, dir, c, noNetwork)
-}
-
-// sandboxed runs c as bubblewrap does and makes a sandbox that could not be built an error.
+// sandboxed runs c as bubblewrap does and returns an error if the sandbox could not be built, or has no such program or
+// folder. A program that fails may print the same: bwrap prints "bwrap:" and exits 1 for all of them, and only a sandbox that
+// can't be built fails again with another program.
 func (s *Sandbox) sandboxed(ctx context.Context, v View, dir string, c process.Command, options ...string) (process.Result, error) {
 	if len(c.Args) == 0 {
 		return process.Result{}, errors.New("run in the sandbox: no program given")
@@ -130,19 +112,30 @@ func (s *Sandbox) sandboxed(ctx context.Context, v View, dir string, c process.C
 	}
 	c.Stderr = stderr
 	result, err := s.bubblewrap(ctx, v, dir, c, options...)
-	if err != nil {
+	said := string(stderr.head)
+	switch {
+	case err != nil || result.Ending != process.Exited || result.ExitCode == 0:
 		return result, err
+	case v.Within != nil && strings.HasPrefix(said, "nsenter: "):
+		return result, s.Probe(ctx, v)
+	case result.ExitCode != 1 || !strings.HasPrefix(said, "bwrap: "):
+		return result, nil
 	}
-	return result, s.started(ctx, v, name, result, stderr.head)
+	for _, ours := range []string{"execvp " + name + ": ", "Can't chdir to "} {
+		if why, ok := strings.CutPrefix(said, "bwrap: "+ours); ok {
+			return result, fmt.Errorf("start %q: %s", name, strings.TrimSpace(why))
+		}
+	}
+	return result, s.Probe(ctx, v)
 }
 
-// same compares two writers, of which some kinds (a struct holding a slice) cannot be compared.
+// same compares two writers. Some kinds (a struct holding a slice) can't be compared, and count as different.
 func same(a, b io.Writer) (equal bool) {
 	defer func() { _ = recover() }()
 	return a == b
 }
 
-// opening keeps the first bytes of a stream on their way: bwrap speaks before the program does.
+// opening keeps the first bytes of a stream on their way: bwrap writes before the program does.
 type opening struct {
 	to   io.Writer
 	head []byte
@@ -156,26 +149,7 @@ func (o *opening) Write(p []byte) (int, error) {
 	return o.to.Write(p)
 }
 
-// started tells a sandbox that could not be built, a program or a folder that is not there,
-// from a program that failed and speaks alike: bwrap prints "bwrap:" and exits 1 for all of
-// them, and only a sandbox that cannot be built fails again with another program.
-func (s *Sandbox) started(ctx context.Context, v View, name string, r process.Result, head []byte) error {
-	said := string(head)
-	if r.Ending == process.Exited && r.ExitCode != 0 && v.Within != nil && strings.HasPrefix(said, "nsenter: ") {
-		return s.Probe(ctx, v)
-	}
-	if r.Ending != process.Exited || r.ExitCode != 1 || !strings.HasPrefix(said, "bwrap: ") {
-		return nil
-	}
-	for _, ours := range []string{"execvp " + name + ": ", "Can't chdir to "} {
-		if why, ok := strings.CutPrefix(said, "bwrap: "+ours); ok {
-			return fmt.Errorf("start %q: %s", name, strings.TrimSpace(why))
-		}
-	}
-	return s.Probe(ctx, v)
-}
-
-// Notes are what commands run without.
+// Notes returns the protections that commands run without.
 func (s *Sandbox) Notes() (notes []string) {
 	if note := process.LimitsNote(s.config.Limits); note != "" {
 		notes = append(notes, note)

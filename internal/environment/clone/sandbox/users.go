@@ -12,10 +12,9 @@ import (
 // usersFile is the list of users, one a line: name, password, user id, group id, comment, home, shell.
 const usersFile = "/etc/passwd"
 
-// openUsers is the machine's list of users as the open file from which bwrap
-// reads it, with one difference: our own user's home is HOME inside. Java and
-// ssh ask the list for it and not the variable, and Maven would look for its
-// repository where nothing is. Nil where there is no list to stand in for.
+// openUsers returns an open file from which bwrap reads the machine's list of users, changed in one way: our own user's home is
+// HOME inside. Java and ssh ask the list for it and not the variable, and Maven would look for its repository in a place that
+// doesn't exist. It returns nil if the machine has no list.
 func openUsers() (*os.File, error) {
 	list, err := os.ReadFile(usersFile)
 	if os.IsNotExist(err) {
@@ -24,7 +23,7 @@ func openUsers() (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read list of users: %w", err)
 	}
-	// A file in memory, because the list may be longer than what fits into a pipe.
+	// It is a file in memory, because the list may not fit into a pipe.
 	fd, err := unix.MemfdCreate("users", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("pass list of users: %w", err)
@@ -40,8 +39,7 @@ func openUsers() (*os.File, error) {
 	return file, nil
 }
 
-// atHomeInside gives the user a home inside, and a line where the list has none
-// because a directory service knows them.
+// atHomeInside gives the user a home inside. It adds a line if the list has none, because a directory service knows the user.
 func atHomeInside(list []byte, user, group int) []byte {
 	const id, home, fields = 2, 5, 7
 	var changed bytes.Buffer

@@ -22,15 +22,15 @@ import (
 	"signalbox/internal/redact"
 )
 
-// fetchTimeout bounds one try to fetch a submodule.
+// fetchTimeout bounds one attempt to fetch a submodule.
 const fetchTimeout = 15 * time.Minute
 
-// fetchVariables are those of Config.Variables that a fetch gets: which certificates count, and this machine's way out.
+// fetchVariables are those of Config.Variables that a fetch gets: the trusted certificates and this machine's proxy.
 var fetchVariables = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
 	"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 
-// mayFetch is the address from which a submodule may be fetched: http or https, of a host that commands of environments
-// may reach. No user and no password is in it.
+// mayFetch returns the address from which a submodule may be fetched: http or https, of a host that commands of environments
+// may reach, without user and password.
 func (s *Store) mayFetch(m module) (*url.URL, error) {
 	address, err := git.SubmoduleURL(m.from, m.URL)
 	if err != nil {
@@ -43,11 +43,11 @@ func (s *Store) mayFetch(m module) (*url.URL, error) {
 	case strings.HasPrefix(address, "ssh:"), scpPattern().MatchString(address):
 		return nil, m.problem("its address %s needs ssh: no key of yours enters a sandbox", shownAddress(address))
 	case err != nil || at.Scheme != "https" && at.Scheme != "http" || at.Host == "":
-		return nil, m.problem("its address %s is not one of the web: no other is followed, because anybody can write one into a commit", shownAddress(address))
+		return nil, m.problem("its address %s is neither http nor https: others are refused, because anyone can write one into a commit", shownAddress(address))
 	}
 	at.User, at.Fragment, at.RawFragment = nil, "", ""
-	host, allowed := s.config.Egress.Allows(at)
-	switch network := s.config.Network; {
+	host, allowed := s.Egress.Allows(at)
+	switch network := s.Network; {
 	case host == "":
 		return nil, m.problem("its address %s names no host", shownAddress(address))
 	case network == egress.None:
@@ -62,23 +62,23 @@ func (s *Store) mayFetch(m module) (*url.URL, error) {
 	return at, nil
 }
 
-// offered is a host as one that a person is asked to allow; none where a server made the name up, or where it is an address
-// at which machines keep what is theirs alone (169.254.169.254).
+// offered returns a host that a person is asked to allow. It returns none if a server made the name up, or if it is an address
+// where a cloud machine serves its own credentials (169.254.169.254).
 func (s *Store) offered(host string) []string {
 	at := &url.URL{Scheme: "https", Host: host}
 	if ip, err := netip.ParseAddr(at.Hostname()); err == nil && (ip.Unmap().IsLinkLocalUnicast() || ip.IsUnspecified()) {
 		return nil
 	}
-	if known, _ := s.config.Egress.Allows(at); known != host {
+	if known, _ := s.Egress.Allows(at); known != host {
 		return nil
 	}
 	return []string{host}
 }
 
-// scpPattern is git's other way to write an address for ssh: ada@example.org:lib.git.
+// scpPattern matches git's short form of an ssh address: ada@example.org:lib.git.
 var scpPattern = lazy.Pattern(`^[^/]+@[^/:]+:|^[A-Za-z0-9.-]+:[^:/]`)
 
-// shownAddress is an address for a message, without user and password.
+// shownAddress returns an address for a message, without user and password.
 func shownAddress(address string) string {
 	if at, err := url.Parse(address); err == nil && at.Host != "" {
 		at.User = nil
@@ -89,8 +89,8 @@ func shownAddress(address string) string {
 	return redact.Line(address, 150)
 }
 
-// fetch brings a submodule from its address into the store. Git runs as a command of an environment does, with the network
-// of one, and sees nothing but the empty repository that it fetches into.
+// fetch brings a submodule from its address into the store. Git runs like a command of an environment, with the same network
+// access, and sees nothing but the empty repository that it fetches into.
 func (o *obtaining) fetch(ctx context.Context, m module) (tree string, err error) {
 	address, err := o.mayFetch(m)
 	if err != nil {
@@ -100,7 +100,7 @@ func (o *obtaining) fetch(ctx context.Context, m module) (tree string, err error
 	defer func() { err = errors.Join(err, folder.Remove(scratch)) }()
 	refspecs := [][]string{{"--depth=1", m.Commit}, {"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"}}
 	var problem error
-	for _, refspec := range refspecs { // not every server gives a commit by its id, or a part of a history
+	for _, refspec := range refspecs { // not every server sends a commit by its id, or without its history
 		if err := errors.Join(folder.Remove(scratch), plumbing.MakeRepository(scratch, "none", m.Commit, true, git.Identity{})); err != nil {
 			return "", err
 		}
@@ -124,7 +124,7 @@ func (o *obtaining) fetch(ctx context.Context, m module) (tree string, err error
 	return "", problem
 }
 
-// runFetch fetches into the scratch repository, and returns what git said.
+// runFetch fetches into the scratch repository and returns git's standard error.
 func (o *obtaining) runFetch(ctx context.Context, address string, refspec []string) (said string, ok bool, err error) {
 	var stderr bytes.Buffer
 	args := []string{"git", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--no-auto-maintenance"}
@@ -133,18 +133,27 @@ func (o *obtaining) runFetch(ctx context.Context, address string, refspec []stri
 		args, rest = append(args, refspec[0]), refspec[1:]
 	}
 	c := process.Command{Args: append(append(args, "--", address), rest...), Dir: o.scratch, Stderr: &stderr, OutputLimit: 64 << 10, Total: fetchTimeout, Fresh: true}
-	for _, variable := range o.config.Variables {
+	for _, variable := range o.Variables {
 		if name, _, _ := strings.Cut(variable, "="); slices.Contains(fetchVariables, name) {
 			c.Env = append(c.Env, variable)
 		}
 	}
-	// The list of protocols outranks what settings say of each.
-	c.Env = append(c.Env, o.config.Git.Variables("GIT_DIR="+o.scratch, "HOME="+o.scratch, "GIT_ALLOW_PROTOCOL=https:http", "GIT_ASKPASS=", "SSH_ASKPASS=", o.tag)...)
+	// The list of protocols outranks the settings.
+	c.Env = append(c.Env, o.Git.Variables("GIT_DIR="+o.scratch, "HOME="+o.scratch, "GIT_ALLOW_PROTOCOL=https:http", "GIT_ASKPASS=", "SSH_ASKPASS=", o.tag)...)
 	var result process.Result
-	if o.config.Sandbox == nil {
-		result, err = o.config.Git.Exec.Exec(ctx, c)
+	if o.Sandbox == nil {
+		result, err = o.Git.Exec.Exec(ctx, c)
 	} else {
-		result, err = o.fetchInside(ctx, c)
+		var m sandbox.Mounts
+		if m, err = o.Sandbox.Base(); err == nil {
+			err = o.Sandbox.Request(m, sandbox.ReadOnly, o.ReadOnly)
+		}
+		if err != nil {
+			return "", false, err
+		}
+		o.Sandbox.Follow(m)
+		m.Show(sandbox.ReadWrite, o.scratch)
+		result, err = o.Sandbox.Run(ctx, o.Network, sandbox.View{Mounts: m}, c.Dir, c)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -155,27 +164,14 @@ func (o *obtaining) runFetch(ctx context.Context, address string, refspec []stri
 	return stderr.String(), result.OK(), err
 }
 
-func (o *obtaining) fetchInside(ctx context.Context, c process.Command) (process.Result, error) {
-	m, err := o.config.Sandbox.Base()
-	if err == nil {
-		err = o.config.Sandbox.Request(m, sandbox.ReadOnly, o.config.ReadOnly)
-	}
-	if err != nil {
-		return process.Result{}, err
-	}
-	o.config.Sandbox.Follow(m)
-	m.Show(sandbox.ReadWrite, o.scratch)
-	return o.config.Sandbox.RunWith(ctx, o.config.Network, sandbox.View{Mounts: m}, c.Dir, c)
-}
-
 var (
-	// blockedPattern is how the proxy names a host that it refuses, in its answer to git.
+	// blockedPattern matches the proxy's answer to git about a host that it refuses.
 	blockedPattern = lazy.Pattern(`signalbox: blocked: (\S+)`)
 	askedPattern   = lazy.Pattern(`(?i)could not read (?:Username|Password)|Authentication failed|returned error: 40[13]|terminal prompts disabled`)
 	passingPattern = lazy.Pattern(`(?i)could not resolve|timed out|Connection (?:refused|reset)|Failed to connect|Network is unreachable|returned error: (?:5\d\d|429)|response 50\d|early EOF|hung up|Empty reply`)
 )
 
-// refusal says what a fetch that failed was refused; nil where another way of asking may help.
+// refusal returns the reason why a fetch was refused, nil if another attempt may help.
 func (s *Store) refusal(m module, address *url.URL, said string) error {
 	shown := shownAddress(address.String())
 	say := func(pattern func() *regexp.Regexp) bool { return pattern().MatchString(said) }

@@ -1,5 +1,5 @@
-// Package submodule finds the submodules of a commit and keeps what they consist of in one store, where objects are checked when they
-// enter it: from the user's own checkout, or else fetched from the submodule's address, inside a sandbox.
+// Package submodule finds the submodules of a commit and keeps their objects in one store. The objects come from the user's own
+// checkout, or are fetched from the submodule's address inside a sandbox, and are checked when they enter the store.
 package submodule
 
 import (
@@ -17,7 +17,7 @@ import (
 	"signalbox/internal/redact"
 )
 
-// Placed is where the files of a submodule lie in a work folder, and the tree that they are of.
+// Placed is a submodule's path in a work folder, and the tree of its files there.
 type Placed struct {
 	Path string `json:"path"`
 	Tree string `json:"tree"`
@@ -26,47 +26,46 @@ type Placed struct {
 // module is a submodule of a commit, or of a submodule.
 type module struct {
 	git.Submodule
-	chain []git.Submodule // those it lies in, the outermost first, and itself
+	chain []git.Submodule // the submodules around it, outermost first, and itself
 	path  string          // in the work folder
-	from  string          // the address that a relative one begins from
+	from  string          // the address that a relative address starts from
 }
 
-// maxDeep and maxPlaced are some ten times what the largest projects have.
+// maxDeep and maxPlaced are about ten times the numbers of the largest projects.
 const maxDeep, maxPlaced = 10, 500
 
-// Config is what a store needs. Repo, Git and State have no default.
+// Config configures a store. Repo, Git and State have no default.
 type Config struct {
 	// Repo is the project's own, trusted repository.
 	Repo *git.Repo
 	Git  plumbing.Git
-	// State is the folder in which the store lies.
+	// State is the folder of the store.
 	State string
-	// Sandbox is where git fetches; nil means plainly on this machine.
+	// Sandbox is where git fetches; nil means on this machine without one.
 	Sandbox *sandbox.Sandbox
-	// ReadOnly are the host paths that git may read, Variables the machine's (KEY=value) of which it gets those for a way out.
+	// ReadOnly are the host paths that git may read. Variables are this machine's (KEY=value); git gets those for proxies and
+	// certificates.
 	ReadOnly, Variables []string
-	// Network is what a fetch reaches: egress.Full (also when empty), egress.Registries, which is the hosts of Egress, or egress.None.
+	// Network is the network access of a fetch: egress.Full (also when empty), egress.Registries (the hosts of Egress) or
+	// egress.None.
 	Network string
 	Egress  egress.Policy
 }
 
-// Store holds what was found of submodules, for all environments of a project.
+// Store holds the objects of submodules, for all environments of a project. It touches nothing before Obtain.
 type Store struct {
-	config Config
+	Config
 	// known are the submodules ([]Placed) of commits, once they are in the store.
 	known sync.Map
 }
 
-// New returns the store of a project. Nothing is touched before Obtain.
-func New(c Config) *Store { return &Store{config: c} }
-
-// Obtain brings the submodules whose files belong into the work folder at commit into the store, and names them, each after the one
-// it lies in. Scratch is a folder for it alone, and tag a variable that marks what it starts.
+// Obtain brings the submodules of commit into the store and returns them, each after the one around it. Scratch is a folder for
+// this call alone, and tag a variable that marks the processes it starts.
 func (s *Store) Obtain(ctx context.Context, commit, scratch, tag string) ([]Placed, error) {
 	if found, ok := s.known.Load(commit); ok {
 		return found.([]Placed), nil
 	}
-	if err := s.config.Repo.Complete(ctx, commit); err != nil {
+	if err := s.Repo.Complete(ctx, commit); err != nil {
 		return nil, err
 	}
 	found, err := s.find(ctx, commit, (&obtaining{Store: s, scratch: scratch, tag: tag}).obtain)
@@ -76,27 +75,27 @@ func (s *Store) Obtain(ctx context.Context, commit, scratch, tag string) ([]Plac
 	return found, err
 }
 
-// Check says what is known, without fetching or writing anything, to keep an environment from having the submodules of commit,
-// as an *environment.SubmoduleError.
+// Check returns an *environment.SubmoduleError if an environment can't have the submodules of commit. It fetches and writes
+// nothing, so Obtain may still fail.
 func (s *Store) Check(ctx context.Context, commit string) error {
-	if remote, err := s.config.Repo.Promisor(ctx); err != nil || remote != "" { // what a partial clone lacks is fetched first
+	if remote, err := s.Repo.Promisor(ctx); err != nil || remote != "" { // a partial clone fetches missing objects first
 		return err
 	}
 	_, err := s.find(ctx, commit, s.locate)
 	return err
 }
 
-// found is one search. Problems are collected, so that a person hears of all at once.
+// found is one search. It collects problems, so that a person sees them all at once.
 type found struct {
 	repo *git.Repo
-	// get finds a submodule's tree and the objects that it consists of; none where that is not known yet.
+	// get finds a submodule's tree and the folder of its objects, or returns nothing if they must be fetched first.
 	get      func(context.Context, module) (tree, objects string, err error)
 	placed   []Placed
 	problems environment.SubmoduleError
 }
 
 func (s *Store) find(ctx context.Context, commit string, get func(context.Context, module) (tree, objects string, err error)) ([]Placed, error) {
-	f := &found{repo: s.config.Repo, get: get}
+	f := &found{repo: s.Repo, get: get}
 	if err := f.below(ctx, commit, "", module{}); err != nil {
 		return nil, fmt.Errorf("find submodules of %s: %w", commit, err)
 	}
@@ -106,7 +105,7 @@ func (s *Store) find(ctx context.Context, commit string, get func(context.Contex
 	return f.placed, nil
 }
 
-// below finds the submodules that a tree names, and those in them.
+// below finds the submodules of a tree, and the submodules in those.
 func (f *found) below(ctx context.Context, tree, objects string, parent module) error {
 	var folders []string
 	if objects != "" {
@@ -131,27 +130,26 @@ func (f *found) below(ctx context.Context, tree, objects string, parent module) 
 			f.add(m.problem("there are more than %d submodules, or more than %d in one another", maxPlaced, maxDeep))
 			return nil
 		}
-		if err := f.one(ctx, m); err != nil {
+		tree, objects, err := f.get(ctx, m)
+		if problem := (*environment.SubmoduleError)(nil); errors.As(err, &problem) {
+			f.add(problem)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if tree == "" {
+			continue
+		}
+		f.placed = append(f.placed, Placed{Path: m.path, Tree: tree})
+		if address, err := git.SubmoduleURL(m.from, m.URL); err == nil {
+			m.from = address
+		}
+		if err := f.below(ctx, tree, objects, m); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (f *found) one(ctx context.Context, m module) error {
-	tree, objects, err := f.get(ctx, m)
-	if problem := (*environment.SubmoduleError)(nil); errors.As(err, &problem) {
-		f.add(problem)
-		return nil
-	}
-	if err != nil || tree == "" {
-		return err
-	}
-	f.placed = append(f.placed, Placed{Path: m.path, Tree: tree})
-	if address, err := git.SubmoduleURL(m.from, m.URL); err == nil {
-		m.from = address
-	}
-	return f.below(ctx, tree, objects, m)
 }
 
 func (f *found) add(p *environment.SubmoduleError) {
@@ -161,7 +159,7 @@ func (f *found) add(p *environment.SubmoduleError) {
 	f.problems.Passing = p.Passing && (f.problems.Passing || len(f.problems.Problems) == len(p.Problems))
 }
 
-// problem says why the commit of a submodule cannot be had.
+// problem returns the reason why the commit of a submodule is missing.
 func (m module) problem(why string, args ...any) *environment.SubmoduleError {
 	return &environment.SubmoduleError{Problems: []string{redact.Line(fmt.Sprintf("submodule %q: commit %.12s is not in this checkout, and ", m.path, m.Commit)+
 		fmt.Sprintf(why, args...), 500)}}

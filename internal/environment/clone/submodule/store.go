@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	// storeFolder holds what was found of submodules, for all environments of the project. No environment has such an id.
+	// storeFolder is the store's name in State. No environment has such an id.
 	storeFolder = "submodules.git"
 	storeRefs   = "refs/submodules/"
 )
 
-// Dir is the repository of the store.
-func (s *Store) Dir() string { return filepath.Join(s.config.State, storeFolder) }
+// Dir returns the repository of the store.
+func (s *Store) Dir() string { return filepath.Join(s.State, storeFolder) }
 
-// locate is where the objects of a submodule are now. Where they are not here but may be fetched there is no answer.
+// locate returns the tree of a submodule and the folder of its objects. It returns neither if they may be fetched.
 func (s *Store) locate(ctx context.Context, m module) (tree, objects string, err error) {
 	if tree := s.stored(m.Commit); tree != "" {
 		return tree, filepath.Join(s.Dir(), "objects"), nil
 	}
-	for _, dir := range s.config.Repo.SubmoduleObjects(m.chain...) {
-		if tree, err := s.config.Repo.TreeIn(ctx, dir, m.Commit); err == nil || ctx.Err() != nil {
+	for _, dir := range s.Repo.SubmoduleObjects(m.chain...) {
+		if tree, err := s.Repo.TreeIn(ctx, dir, m.Commit); err == nil || ctx.Err() != nil {
 			return tree, dir, err
 		}
 	}
@@ -46,7 +46,7 @@ type obtaining struct {
 	scratch, tag string
 }
 
-// obtain brings a submodule into the store, from this checkout where git has it there.
+// obtain brings a submodule into the store, from this checkout if git has it there.
 func (o *obtaining) obtain(ctx context.Context, m module) (tree, objects string, err error) {
 	objects = filepath.Join(o.Dir(), "objects")
 	if tree := o.stored(m.Commit); tree != "" {
@@ -56,7 +56,7 @@ func (o *obtaining) obtain(ctx context.Context, m module) (tree, objects string,
 		return "", "", err
 	}
 	var spoiled error
-	for _, dir := range o.config.Repo.SubmoduleObjects(m.chain...) {
+	for _, dir := range o.Repo.SubmoduleObjects(m.chain...) {
 		if tree, err = o.takeIn(ctx, m, dir); err == nil || ctx.Err() != nil {
 			return tree, objects, err
 		}
@@ -66,27 +66,27 @@ func (o *obtaining) obtain(ctx context.Context, m module) (tree, objects string,
 	}
 	tree, err = o.fetch(ctx, m)
 	if missing := (*environment.SubmoduleError)(nil); errors.As(err, &missing) && spoiled != nil {
-		missing.Problems = append(missing.Problems, redact.Line(fmt.Sprintf("submodule %q: what this checkout has of it is not whole: %v", m.path, spoiled), 500))
+		missing.Problems = append(missing.Problems, redact.Line(fmt.Sprintf("submodule %q: its objects in this checkout are incomplete: %v", m.path, spoiled), 500))
 	}
 	return tree, objects, err
 }
 
-// takeIn copies what a submodule consists of from a folder of objects into the store. The ref comes last.
+// takeIn copies a submodule's objects from a folder of objects into the store. The ref comes last.
 func (o *obtaining) takeIn(ctx context.Context, m module, from string) (tree string, err error) {
-	if tree, err = o.config.Repo.TreeIn(ctx, from, m.Commit); err != nil {
+	if tree, err = o.Repo.TreeIn(ctx, from, m.Commit); err != nil {
 		return "", err
 	}
-	if err := o.config.Repo.CopyTree(ctx, from, tree, o.Dir()); err != nil {
+	if err := o.Repo.CopyTree(ctx, from, tree, o.Dir()); err != nil {
 		return "", err
 	}
-	_, err = o.config.Git.Run(ctx, process.Command{Args: []string{"update-ref", storeRefs + m.Commit, tree}, Env: []string{"GIT_DIR=" + o.Dir(), o.tag}})
+	_, err = o.Git.Run(ctx, process.Command{Args: []string{"update-ref", storeRefs + m.Commit, tree}, Env: []string{"GIT_DIR=" + o.Dir(), o.tag}})
 	if err != nil {
 		return "", fmt.Errorf("note submodule %s: %w", m.Commit, err)
 	}
 	return tree, nil
 }
 
-// stored is the tree of a submodule's commit that is in the store; empty if it is not.
+// stored returns the tree of a submodule's commit in the store, empty if it isn't there.
 func (s *Store) stored(commit string) string {
 	text, err := os.ReadFile(filepath.Join(s.Dir(), filepath.FromSlash(storeRefs+commit)))
 	if tree := strings.TrimSpace(string(text)); err == nil && git.ValidID(tree) {
@@ -95,12 +95,12 @@ func (s *Store) stored(commit string) string {
 	return ""
 }
 
-// makeStore makes the store where there is none, for objects like commit.
+// makeStore makes the store if there is none, for objects with ids like commit.
 func (s *Store) makeStore(commit string) error {
 	if folder.Is(s.Dir()) {
 		return nil
 	}
-	fresh, err := os.MkdirTemp(s.config.State, ".new-submodules-")
+	fresh, err := os.MkdirTemp(s.State, ".new-submodules-")
 	if err == nil {
 		err = plumbing.MakeRepository(fresh, "main", commit, true, git.Identity{})
 	}
