@@ -1,8 +1,8 @@
-// Package cache owns the folder of cached environments, called bases: which there are, when each was last used, and how much disk they take. It
-// never deletes a base in use. It does not know what a base is made of.
+// Package cache owns the folder of cached environments, called snapshots: which there are, when each was last used, and how much disk they take. It
+// never deletes a snapshot in use. It does not know what a snapshot is made of.
 //
-// A base is a folder named after its id. While it is being made it is called .new-<id> and belongs to its maker. Publish renames it, so after a
-// crash a base is complete or absent. A base being deleted is called .old-<id>.
+// A snapshot is a folder named after its id. While it is being made it is called .new-<id> and belongs to its maker. Publish renames it, so after a
+// crash a snapshot is complete or absent. A snapshot being deleted is called .old-<id>.
 package cache
 
 import (
@@ -21,16 +21,16 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// Entry is one base. Its maker writes it once, with Describe.
+// Entry is one snapshot. Its maker writes it once, with Describe.
 type Entry struct {
-	// ID is the name of the base's folder: the key, a dot, and a random part.
+	// ID is the name of the snapshot's folder: the key, a dot, and a random part.
 	ID  string `json:"id"`
 	Key string `json:"key"`
 	// Environment is the id of the environment that it was made in.
 	Environment string `json:"environment"`
 	// Commit is the commit of its tracked files.
 	Commit string `json:"commit"`
-	// Version is the version of the driver's format. Bases of another version are not used.
+	// Version is the version of the driver's format. Snapshots of another version are not used.
 	Version string `json:"version"`
 	// Dir and Home are the paths of its folders as commands saw them; absolute paths in its files are only valid there.
 	Dir  string `json:"dir"`
@@ -48,33 +48,27 @@ type Entry struct {
 	Forgotten bool `json:"forgotten"`
 }
 
-// Config configures a cache.
-type Config struct {
-	// Dir is the folder, an absolute path. It is created with the first base.
+// Cache is the cache of one project. Several processes may use it at once. All fields are required.
+type Cache struct {
+	// Dir is the folder, an absolute path. It is created with the first snapshot.
 	Dir   string
 	Clock func() time.Time
 	// Remove deletes a folder whatever it contains.
 	Remove func(dir string) error
 }
 
-// Cache is the cache of one project. Several processes may use it at once.
-type Cache struct{ Config }
-
-// New returns the cache. It creates nothing.
-func New(c Config) *Cache { return &Cache{c} }
-
 var (
 	keyPattern = lazy.Pattern(`^[a-z0-9][a-z0-9-]{0,99}$`)
 	idPattern  = lazy.Pattern(`^[a-z0-9][a-z0-9-]{0,99}\.[0-9a-f]{16}$`)
 )
 
-// The cache's own files in a base.
+// The cache's own files in a snapshot.
 const (
-	entryFile     = "base.json" // written last: without it a base is incomplete
+	entryFile     = "base.json" // written last: without it a snapshot is incomplete
 	forgottenFile = "forgotten"
 )
 
-// NewID returns an id for a new base.
+// NewID returns an id for a new snapshot.
 func NewID(key string) (string, error) {
 	if !keyPattern().MatchString(key) {
 		return "", fmt.Errorf("key %q: want %s", key, keyPattern())
@@ -84,52 +78,47 @@ func NewID(key string) (string, error) {
 	return key + "." + hex.EncodeToString(unique[:]), nil
 }
 
-// Path returns the folder of a base.
+// Path returns the folder of a snapshot.
 func (c *Cache) Path(id string) string { return filepath.Join(c.Dir, id) }
 
-// Staging returns the folder in which a base is made.
+// Staging returns the folder in which a snapshot is made.
 func (c *Cache) Staging(id string) string { return filepath.Join(c.Dir, unfinished+id) }
 
-// Stage creates the empty folder in which a base is made.
+// Stage creates the empty folder in which a snapshot is made.
 func (c *Cache) Stage(id string) (dir string, err error) {
 	dir = c.Staging(id)
 	if err := c.Remove(dir); err != nil {
 		return "", fmt.Errorf("empty %s: %w", dir, err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make folder for a base: %w", err)
+		return "", fmt.Errorf("make folder for a snapshot: %w", err)
 	}
 	return dir, nil
 }
 
-// Describe records what is being made. After a crash, a base with a description can be completed.
+// Describe records what is being made. After a crash, a snapshot with a description can be completed.
 func (c *Cache) Describe(e Entry) error {
 	data, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
-		return fmt.Errorf("describe base %s: %w", e.ID, err)
+		return fmt.Errorf("describe snapshot %s: %w", e.ID, err)
 	}
-	dir := c.Staging(e.ID)
-	temporary := filepath.Join(dir, ".tmp-"+entryFile)
-	if err := writeDurably(temporary, data); err != nil {
-		return fmt.Errorf("describe base %s: %w", e.ID, err)
+	if err := ReplaceFile(filepath.Join(c.Staging(e.ID), entryFile), data); err != nil {
+		return fmt.Errorf("describe snapshot %s: %w", e.ID, err)
 	}
-	if err := os.Rename(temporary, filepath.Join(dir, entryFile)); err != nil {
-		return fmt.Errorf("describe base %s: %w", e.ID, err)
-	}
-	return SyncFolder(dir)
+	return nil
 }
 
-// Described reports whether the base being made got as far as Describe.
+// Described reports whether the snapshot being made got as far as Describe.
 func (c *Cache) Described(id string) (bool, error) {
 	return exists(filepath.Join(c.Staging(id), entryFile))
 }
 
-// Published reports whether the base exists.
+// Published reports whether the snapshot exists.
 func (c *Cache) Published(id string) (bool, error) {
 	return exists(filepath.Join(c.Path(id), entryFile))
 }
 
-// Publish renames a described base to its final name. Doing it again is no error.
+// Publish renames a described snapshot to its final name. Doing it again is no error.
 func (c *Cache) Publish(id string) error {
 	err := os.Rename(c.Staging(id), c.Path(id))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,21 +127,21 @@ func (c *Cache) Publish(id string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("publish base %s: %w", id, err)
+		return fmt.Errorf("publish snapshot %s: %w", id, err)
 	}
 	return errors.Join(c.Touch(id), SyncFolder(c.Dir))
 }
 
-// Touch records that an environment starts from the base now.
+// Touch records that an environment starts from the snapshot now.
 func (c *Cache) Touch(id string) error {
 	now := c.Clock()
 	if err := os.Chtimes(filepath.Join(c.Path(id), entryFile), now, now); err != nil {
-		return fmt.Errorf("note use of base %s: %w", id, err)
+		return fmt.Errorf("note use of snapshot %s: %w", id, err)
 	}
 	return nil
 }
 
-// Evict keeps new environments from starting from the bases of key. The next Prune deletes them.
+// Evict keeps new environments from starting from the snapshots of key. The next Prune deletes them.
 func (c *Cache) Evict(key string) error {
 	entries, err := c.Entries()
 	if err != nil {
@@ -163,13 +152,13 @@ func (c *Cache) Evict(key string) error {
 			continue
 		}
 		if err := writeDurably(filepath.Join(c.Path(e.ID), forgottenFile), nil); err != nil {
-			return fmt.Errorf("forget base %s: %w", e.ID, err)
+			return fmt.Errorf("forget snapshot %s: %w", e.ID, err)
 		}
 	}
 	return nil
 }
 
-// Lock keeps other processes and goroutines from choosing, publishing and deleting bases until unlock is called. It is held briefly. The file is
+// Lock keeps other processes and goroutines from choosing, publishing and deleting snapshots until unlock is called. It is held briefly. The file is
 // never removed: a process waiting on a removed file would get a lock that others can't see.
 func (c *Cache) Lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {

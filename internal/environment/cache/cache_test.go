@@ -15,13 +15,13 @@ import (
 func open(t *testing.T) *cache.Cache {
 	t.Helper()
 	now := time.Unix(1767323045, 0)
-	return cache.New(cache.Config{Dir: filepath.Join(t.TempDir(), "cache"), Remove: os.RemoveAll,
-		Clock: func() time.Time { now = now.Add(time.Second); return now }})
+	return &cache.Cache{Dir: filepath.Join(t.TempDir(), "cache"), Remove: os.RemoveAll,
+		Clock: func() time.Time { now = now.Add(time.Second); return now }}
 }
 
-func nobody() (map[string][]string, error) { return nil, nil }
+func noUsers() (map[string][]string, error) { return nil, nil }
 
-// stage makes a base as far as Describe.
+// stage makes a snapshot as far as Describe.
 func stage(t *testing.T, c *cache.Cache, key string, bytes int64) (id string) {
 	t.Helper()
 	id, err := cache.NewID(key)
@@ -66,7 +66,7 @@ func expect(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-func TestABaseIsThereOnceItIsPublished(t *testing.T) {
+func TestASnapshotIsThereOnceItIsPublished(t *testing.T) {
 	t.Parallel()
 	c := open(t)
 	expect(t, "at first", found(t, c))
@@ -85,7 +85,7 @@ func TestABaseIsThereOnceItIsPublished(t *testing.T) {
 	expect(t, "when it was used again", found(t, c), one, two)
 }
 
-func TestADamagedBaseIsNotFound(t *testing.T) {
+func TestADamagedSnapshotIsNotFound(t *testing.T) {
 	t.Parallel()
 	c := open(t)
 	broken, moved := publish(t, c, "broken", 1), publish(t, c, "moved", 1)
@@ -93,7 +93,7 @@ func TestADamagedBaseIsNotFound(t *testing.T) {
 	for _, err := range []error{
 		os.WriteFile(filepath.Join(c.Path(broken), "base.json"), []byte("{"), 0o600),
 		os.Rename(c.Path(moved), c.Path(elsewhere)),
-		os.MkdirAll(filepath.Join(c.Dir, "somebody's"), 0o700),
+		os.MkdirAll(filepath.Join(c.Dir, "not-ours"), 0o700),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -102,11 +102,11 @@ func TestADamagedBaseIsNotFound(t *testing.T) {
 	if e, err := c.Find(func(*cache.Entry) bool { return true }); e != nil || err != nil {
 		t.Errorf("began from %v, %v", e, err)
 	}
-	if _, err := c.Prune(t.Context(), 1<<40, false, nobody); err != nil {
+	if _, err := c.Prune(t.Context(), 1<<40, false, noUsers); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, "after deleting", found(t, c))
-	if _, err := os.Stat(filepath.Join(c.Dir, "somebody's")); err != nil {
+	if _, err := os.Stat(filepath.Join(c.Dir, "not-ours")); err != nil {
 		t.Error(err)
 	}
 	for _, key := range []string{"", "..", "a/b", "A", "-a", "a.b", "a\n"} {
@@ -116,7 +116,7 @@ func TestADamagedBaseIsNotFound(t *testing.T) {
 	}
 }
 
-func TestAForgottenBaseStaysWhileItIsInUse(t *testing.T) {
+func TestAForgottenSnapshotStaysWhileItIsInUse(t *testing.T) {
 	t.Parallel()
 	c := open(t)
 	one, other := publish(t, c, "one", 1), publish(t, c, "other", 1)
@@ -142,7 +142,7 @@ func TestAForgottenBaseStaysWhileItIsInUse(t *testing.T) {
 	}
 }
 
-func TestAnAbandonedBaseIsDeleted(t *testing.T) {
+func TestAnAbandonedSnapshotIsDeleted(t *testing.T) {
 	t.Parallel()
 	c := open(t)
 	dead, alive := stage(t, c, "one", 1), stage(t, c, "two", 1)

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Find returns the most recently used base that suits, or nil. The caller holds the lock until its use of the base is recorded, and then calls
+// Find returns the most recently used snapshot that suits, or nil. The caller holds the lock until its use of the snapshot is recorded, and then calls
 // Touch.
 func (c *Cache) Find(suits func(*Entry) bool) (*Entry, error) {
 	entries, err := c.Entries()
@@ -25,11 +25,11 @@ func (c *Cache) Find(suits func(*Entry) bool) (*Entry, error) {
 	return nil, nil
 }
 
-// Entries returns all complete bases, most recently used first. Other folders are ignored.
+// Entries returns all complete snapshots, most recently used first. Other folders are ignored.
 func (c *Cache) Entries() ([]Entry, error) {
 	found, err := os.ReadDir(c.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list bases: %w", err)
+		return nil, fmt.Errorf("list snapshots: %w", err)
 	}
 	var entries []Entry
 	for _, f := range found {
@@ -37,35 +37,33 @@ func (c *Cache) Entries() ([]Entry, error) {
 			continue
 		}
 		e, err := c.entry(f.Name())
+		if errors.Is(err, fs.ErrNotExist) { // incomplete
+			continue
+		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read snapshot %s: %w", f.Name(), err)
 		}
-		if e != nil {
-			entries = append(entries, *e)
-		}
+		entries = append(entries, e)
 	}
 	slices.SortStableFunc(entries, func(a, b Entry) int { return b.Used.Compare(a.Used) })
 	return entries, nil
 }
 
-func (c *Cache) entry(id string) (*Entry, error) {
+// entry reads a snapshot. It never uses an unreadable one, but returns it for Prune to delete.
+func (c *Cache) entry(id string) (e Entry, err error) {
 	path := filepath.Join(c.Path(id), entryFile)
 	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, fmt.Errorf("read base %s: %w", id, err)
+		return Entry{}, err
 	}
-	var e Entry
 	if err := json.Unmarshal(data, &e); err != nil || e.ID != id {
-		return &Entry{ID: id, Key: id, Forgotten: true}, nil //nolint:nilerr // an unreadable base is never used
+		return Entry{ID: id, Key: id, Forgotten: true}, nil //nolint:nilerr // see above
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("read base %s: %w", id, err)
+		return Entry{}, err
 	}
 	e.Used = info.ModTime()
 	e.Forgotten, err = exists(filepath.Join(c.Path(id), forgottenFile))
-	return &e, err
+	return e, err
 }

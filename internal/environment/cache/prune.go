@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Prune deletes bases, least recently used first, until the rest take at most limit bytes. It also deletes forgotten and abandoned ones. users
-// returns, by id, the environments that use or make a base; those bases stay. With dry nothing is deleted. Prune returns the bases that were, or
+// Prune deletes snapshots, least recently used first, until the rest take at most limit bytes. It also deletes forgotten and abandoned ones. users
+// returns, by id, the environments that use or make a snapshot; those snapshots stay. With dry nothing is deleted. Prune returns the snapshots that were, or
 // would be, deleted.
 func (c *Cache) Prune(ctx context.Context, limit int64, dry bool, users func() (map[string][]string, error)) ([]Entry, error) {
 	unlock, err := c.Lock(ctx)
@@ -33,7 +33,7 @@ func (c *Cache) Prune(ctx context.Context, limit int64, dry bool, users func() (
 			return gone, err
 		}
 		if err := c.Remove(filepath.Join(c.Dir, name)); err != nil {
-			return gone, fmt.Errorf("delete base %s: %w", name, err)
+			return gone, fmt.Errorf("delete snapshot %s: %w", name, err)
 		}
 	}
 	return gone, nil
@@ -63,12 +63,25 @@ func (c *Cache) condemn(limit int64, dry bool, users func() (map[string][]string
 	if dry {
 		return gone, nil
 	}
+	aside := map[string]string{}
 	for _, e := range gone {
-		if err := c.putAside(e.ID, c.Path(e.ID)); err != nil {
-			return nil, err
+		aside[e.ID] = c.Path(e.ID)
+	}
+	names, err := c.named(unfinished) // their makers may have died and won't continue
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if id := strings.TrimPrefix(name, unfinished); len(used[id]) == 0 {
+			aside[id] = c.Staging(id)
 		}
 	}
-	return gone, c.condemnUnfinished(used)
+	for id, path := range aside {
+		if err := os.Rename(path, filepath.Join(c.Dir, condemned+id)); err != nil {
+			return nil, fmt.Errorf("rename snapshot %s to delete it: %w", id, err)
+		}
+	}
+	return gone, nil
 }
 
 const (
@@ -76,34 +89,11 @@ const (
 	condemned  = ".old-"
 )
 
-// condemnUnfinished renames bases whose maker died and won't continue.
-func (c *Cache) condemnUnfinished(used map[string][]string) error {
-	names, err := c.named(unfinished)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if id := strings.TrimPrefix(name, unfinished); len(used[id]) == 0 {
-			if err := c.putAside(id, c.Staging(id)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (c *Cache) putAside(id, path string) error {
-	if err := os.Rename(path, filepath.Join(c.Dir, condemned+id)); err != nil {
-		return fmt.Errorf("put base %s aside: %w", id, err)
-	}
-	return nil
-}
-
 // named returns the names in the folder with this prefix.
 func (c *Cache) named(prefix string) (names []string, err error) {
 	found, err := os.ReadDir(c.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list bases: %w", err)
+		return nil, fmt.Errorf("list snapshots: %w", err)
 	}
 	for _, f := range found {
 		if strings.HasPrefix(f.Name(), prefix) {

@@ -11,7 +11,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// noting notes what it starts.
+// noting records the commands that it starts.
 type noting struct {
 	mu  sync.Mutex
 	ran []string
@@ -24,8 +24,8 @@ func (n *noting) Exec(ctx context.Context, c process.Command) (process.Result, e
 	return process.Host{}.Exec(ctx, c)
 }
 
-// Tests that leave everything as it was are the rule: that is looked up once, and nothing is written anew.
-func TestAResetOfWhatIsAsItWasLeftStartsOneSandbox(t *testing.T) {
+// Most tests change nothing. Then a reset checks that once and writes nothing.
+func TestAResetWithoutChangesStartsOneSandbox(t *testing.T) {
 	t.Parallel()
 	p := environmenttest.NewProject(t)
 	c, ran := config(t, p), &noting{}
@@ -47,8 +47,8 @@ func TestAResetOfWhatIsAsItWasLeftStartsOneSandbox(t *testing.T) {
 	}
 }
 
-// Whether an agent can be started is asked where it is to work, and must not cost another clone.
-func TestALookChangesNothingAndMakesNothingAnew(t *testing.T) {
+// Asking in the environment whether an agent can start must not cost another clone.
+func TestALookChangesNothingAndRebuildsNothing(t *testing.T) {
 	t.Parallel()
 	p := environmenttest.NewProject(t)
 	c, ran := config(t, p), &noting{}
@@ -69,7 +69,7 @@ func TestALookChangesNothingAndMakesNothingAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(ran.ran) > 0 {
-		t.Errorf("a renewal after a look started:\n%s", strings.Join(ran.ran, "\n"))
+		t.Errorf("a restore after a look started:\n%s", strings.Join(ran.ran, "\n"))
 	}
 	expect(t, e, `ls "$HOME/new" 2>/dev/null; git status --porcelain`, "")
 }

@@ -14,7 +14,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// ahead is a project of which an environment was kept, and one at a later commit that stands on the base's tracked files.
+// ahead returns a project with a snapshot, and the specification of an environment at a later commit.
 func ahead(t *testing.T, way clone.Way, change func(p *environmenttest.Project)) (*environmenttest.Project, *clone.Driver, environment.Spec) {
 	t.Helper()
 	p, d := keeping(t, way)
@@ -35,8 +35,8 @@ func ahead(t *testing.T, way clone.Way, change func(p *environmenttest.Project))
 	return p, d, s
 }
 
-// What was brought to a commit already is not brought there again to stand on all of its base.
-func TestARenewalShowsTheRestOfTheBaseThatItStandsOn(t *testing.T) {
+// An environment that is at its commit already isn't brought there again to use all of its snapshot.
+func TestRestoreShowsTheRestOfTheSnapshotBelow(t *testing.T) {
 	eachLayered(t, func(t *testing.T, way clone.Way) {
 		p, d, s := ahead(t, way, func(p *environmenttest.Project) { p.Write(t, "README.md", "another\n") })
 		written := filepath.Join(state(p), s.ID, "tree-layer", "upper", "README.md")
@@ -53,41 +53,41 @@ func TestARenewalShowsTheRestOfTheBaseThatItStandsOn(t *testing.T) {
 			return found.Ino
 		}
 		before := inode()
-		e := renewed(t, d, s, true)
+		e := restored(t, d, s, true)
 		if inode() != before {
 			t.Error("the commit was brought there twice")
 		}
 		all := verify + "; git status --porcelain; git rev-parse HEAD"
 		expect(t, e, all, strings.Replace(verified, "a project", "another", 1)+s.Commit+"\n")
 		expect(t, e, `echo x >src/build/out && echo x >"$HOME/x"`, "")
-		if e = renewed(t, d, s, true); inode() == before {
+		if e = restored(t, d, s, true); inode() == before {
 			t.Error("an environment in which a command ran was kept")
 		}
 		expect(t, e, all+`; ls "$HOME"`, strings.Replace(verified, "a project", "another", 1)+s.Commit+"\n")
 	})
 }
 
-// What the base holds and a later commit does not ignore is no part of that commit.
-func TestARenewalShowsNothingThatItsCommitDoesNotIgnore(t *testing.T) {
+// A file of the snapshot that a later commit doesn't ignore is no part of that commit.
+func TestRestoreShowsOnlyFilesThatItsCommitIgnores(t *testing.T) {
 	eachLayered(t, func(t *testing.T, way clone.Way) {
 		_, d, s := ahead(t, way, func(p *environmenttest.Project) {
 			p.Write(t, ".gitignore", ".env\nlocal/\n")
 			p.Write(t, "src/build/tracked", "tracked\n")
 		})
-		e := renewed(t, d, s, true)
+		e := restored(t, d, s, true)
 		expect(t, e, "git status --porcelain; git rev-parse HEAD; cat src/build/*; cat node_modules/tool", s.Commit+"\ntracked\ntool\n")
 	})
 }
 
-// Whatever such a renewal was doing when it was killed, renewing again works.
-func TestARenewalThatIsKilledAsItShowsTheRestIsRenewedAgain(t *testing.T) {
+// Wherever such a restore was killed, restoring again works.
+func TestARestoreKilledWhileItShowsTheRestIsRepeated(t *testing.T) {
 	needs(t, "strace")
 	eachLayered(t, func(t *testing.T, way clone.Way) {
-		swept(t, way, 0, 1, "renew", []string{"renameat", "mount", "umount2"}, 8, func(t *testing.T, operate func(*environmenttest.Project)) {
+		swept(t, way, 0, 1, "restore", []string{"renameat", "mount", "umount2"}, 8, func(t *testing.T, operate func(*environmenttest.Project)) {
 			p, d := keeping(t, way)
 			s := p.Spec("other")
-			e := renewed(t, d, s, false)
-			expect(t, e, setUp, "")
+			e := restored(t, d, s, false)
+			expect(t, e, setup, "")
 			if err := e.Snapshot(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestARenewalThatIsKilledAsItShowsTheRestIsRenewedAgain(t *testing.T) {
 			operate(p)
 			d = clone.New(keepingConfig(t, p, way))
 			made(t, d, p)
-			expect(t, renewed(t, d, p.Spec("site"), true), verify+"; git status --porcelain", verified)
+			expect(t, restored(t, d, p.Spec("site"), true), verify+"; git status --porcelain", verified)
 		})
 	})
 }

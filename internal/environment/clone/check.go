@@ -16,9 +16,8 @@ import (
 	"signalbox/internal/process"
 )
 
-// Check implements environment.Driver by running a program in a sandbox. First
-// it ends what was in the middle of building one when its Signalbox was killed:
-// until bubblewrap's first child follows its parent into death it waits for it for ever.
+// Check implements environment.Driver by running a program in a sandbox. First it ends sandboxes that were being built when
+// their Signalbox was killed: bubblewrap's first child waits for its parent forever until it is told to die with it.
 func (d *Driver) Check(ctx context.Context) (note string, err error) {
 	if _, err := process.SweepOrphans(ctx, d.sandbox.Tag()); err != nil {
 		return "", fmt.Errorf("end sandboxes that were cut off: %w", err)
@@ -40,9 +39,8 @@ func (d *Driver) Check(ctx context.Context) (note string, err error) {
 	return strings.Join(d.sandbox.Notes(), "; "), nil
 }
 
-// Try runs a command as those of environments are run, but for a work folder, a HOME and a temporary
-// folder that are empty and of which nothing is kept, and without any network. It is for what has to be
-// known before there is an environment.
+// Try runs a command like one of an environment, but without a network and with an empty work folder, HOME and temporary
+// folder, of which nothing is kept. It answers questions before there is an environment.
 func (d *Driver) Try(ctx context.Context, c process.Command) (process.Result, error) {
 	m, err := d.sandbox.Base()
 	if err != nil {
@@ -59,17 +57,16 @@ func (d *Driver) Try(ctx context.Context, c process.Command) (process.Result, er
 	return d.sandbox.Isolated(ctx, sandbox.View{Mounts: m}, sandbox.Workspace, c)
 }
 
-// tools are the programs by which set-ups and tests differ from machine to machine.
+// tools are the programs that make setups and tests differ from machine to machine.
 var tools = []string{"go", "node", "npm", "yarn", "pnpm", "bun", "deno", "python3", "python", "pip3", "pip", "uv", "poetry", "conda",
 	"java", "javac", "mvn", "gradle", "gcc", "g++", "clang", "make", "cmake", "rustc", "cargo", "ruby", "bundle", "php", "composer", "dotnet", "git"}
 
-// Fingerprint implements environment.Environment. A tool is known by where it lies and by the
-// size and time of its file: asking each for its version would take seconds. A manager of
-// versions that stands in its place hides what it chooses.
+// Fingerprint implements environment.Environment. It identifies a tool by the path, size and time of its file, because asking
+// each for its version would take seconds. It doesn't see which version a version manager's shim chooses.
 func (e *Environment) Fingerprint() string {
 	sum := sha256.New()
-	_, _ = fmt.Fprintf(sum, "clone %s\n%s\n%s %s\n%+v\nincluded %s\n", baseVersion, e.Isolation(), e.Dir(), e.home(), DefaultIdentity, e.included)
-	release, _ := os.ReadFile("/etc/os-release") // a system without is told by its tools
+	_, _ = fmt.Fprintf(sum, "clone %s\n%s\n%s %s\n%+v\nincluded %s\n", snapshotVersion, e.Isolation(), e.Dir(), e.home, DefaultIdentity, e.included)
+	release, _ := os.ReadFile("/etc/os-release") // a system without one is known by its tools
 	_, _ = fmt.Fprintf(sum, "%d\n%s", len(release), release)
 	for _, tool := range tools {
 		for _, dir := range filepath.SplitList(e.driver.path) {

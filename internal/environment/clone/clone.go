@@ -1,11 +1,8 @@
-// Package clone owns environments that are a git clone of their own, shown to
-// commands through bubblewrap. It refuses to let anything in the clone reach
-// the project's repository: objects are copied in when it is made, and come
-// back only through a checked fetch from a private repository that the clone
-// never sees. Once Make returned a clone, the host runs no git in it.
+// Package clone owns environments that are a git clone of their own, which commands see through bubblewrap. It refuses to let
+// anything in the clone reach the project's repository: Make copies objects in, and they come back only through a checked fetch
+// from a private repository that the clone never sees. Once Make has returned a clone, the host runs no git in it.
 //
-// Calls for one environment are put in order by the caller, except Exec and
-// Read, which may run beside each other.
+// The caller orders the calls for one environment, except Exec and Read, which may run beside each other.
 package clone
 
 import (
@@ -15,6 +12,7 @@ import (
 	"log/slog"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,7 +30,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// Config is what a driver needs. Repo, Exec, Root and State have no default.
+// Config configures a driver. Repo, Exec, Root and State have no default.
 type Config struct {
 	// Repo is the project's own, trusted repository.
 	Repo *git.Repo
@@ -42,59 +40,59 @@ type Config struct {
 	Root string
 	// State is Signalbox's private folder for environments. Commands see nothing of it but their HOME.
 	State string
-	// Unsandboxed runs commands plainly on this machine: a person trusts whatever they run.
+	// Unsandboxed runs commands on this machine without a sandbox: a person trusts all of them.
 	Unsandboxed bool
-	// UserNamespaces lets sandboxed commands make user namespaces: a sandbox of their own needs one.
+	// UserNamespaces lets sandboxed commands make user namespaces, which a sandbox of their own needs.
 	UserNamespaces bool
 	// Bubblewrap is the path of bwrap; empty means that PATH is searched.
 	Bubblewrap string
 	// ReadOnly are further host paths that every command may read.
 	ReadOnly []string
-	// Variables are the only variables (KEY=value) of this machine that commands get. A PATH
-	// among them also says which folders they see; without one it is DefaultPath.
+	// Variables are the only variables (KEY=value) of this machine that commands get. Commands also see the folders of the
+	// PATH among them, or of DefaultPath.
 	Variables []string
-	// Network is what sandboxed commands reach: egress.Full (also when empty), egress.Registries,
-	// which is the hosts of Egress, or egress.None.
+	// Network is the network access of sandboxed commands: egress.Full (also when empty), egress.Registries (the hosts of
+	// Egress) or egress.None.
 	Network string
 	Egress  egress.Policy
-	// FetchNetwork is what a fetch of a submodule reaches, in the words of Network; empty means Network.
+	// FetchNetwork is the network access of a fetch of a submodule; empty means Network.
 	FetchNetwork string
 	// WithoutSubmodules leaves the folders of submodules empty.
 	WithoutSubmodules bool
-	// Proxy and Roots are this machine's own way out: see egress.Config.
+	// Proxy and Roots are this machine's own proxy and certificates: see egress.Config.
 	Proxy func(*url.URL) (*url.URL, error)
 	Roots *x509.CertPool
-	// Limits hold for each command and all it starts, with and without a sandbox.
+	// Limits hold for each command and all its children, with and without a sandbox.
 	Limits process.Limits
-	// Logger is told of hosts that were refused; nil discards.
+	// Logger logs the refused hosts; nil discards.
 	Logger *slog.Logger
-	// Clock tells the date of recorded commits; nil means the system's.
+	// Clock dates recorded commits; nil means the system's clock.
 	Clock func() time.Time
-	// Cache is how much disk, in bytes, bases may take that are kept for later environments; the
-	// least recently used go first. Zero keeps none.
+	// Cache is the disk space, in bytes, for snapshots that later environments start from; the least recently used are
+	// deleted first. Zero keeps none.
 	Cache int64
-	// Warm is how an environment is put on a base; empty means Auto.
+	// Warm is the way an environment starts from a snapshot; empty means Auto.
 	Warm Way
-	// OnHost: somebody else than Exec runs commands, and must find their folders on this machine.
+	// OnHost: commands don't run through Exec, and must find their folders on this machine.
 	OnHost bool
-	// Identity is the author of recorded commits; zero means the user as git knows them, or
-	// DefaultIdentity where it does not. Sign says which commits are signed; empty means none.
+	// Identity is the author of recorded commits; zero means git's user, or DefaultIdentity if git has none. Sign says which
+	// commits are signed; empty means none.
 	Identity git.Identity
 	Sign     git.Signing
 
 	noNetworks, noNamespaces bool // see sandbox.Config
 }
 
-// DefaultIdentity is the author of recorded commits where git knows no user.
+// DefaultIdentity is the author of recorded commits if git has no user.
 var DefaultIdentity = git.Identity{Name: "Signalbox", Email: "signalbox@localhost"}
 
-// DefaultPath is where programs are looked for unless Config.Variables has a PATH.
+// DefaultPath is the PATH of commands unless Config.Variables has one.
 const DefaultPath = sandbox.DefaultPath
 
 var (
 	// ErrSandbox: bubblewrap could not build the sandbox, so the program was not started.
 	ErrSandbox = sandbox.ErrNotBuilt
-	// ErrOccupied: the work folder is there but was not made by Signalbox.
+	// ErrOccupied: there is a work folder, but Signalbox didn't make it.
 	ErrOccupied = overlay.ErrOccupied
 )
 
@@ -105,10 +103,10 @@ type Driver struct {
 	sandbox    *sandbox.Sandbox
 	git        plumbing.Git
 	submodules *submodule.Store
-	bases      *cache.Cache
-	// shown: who runs commands does it by other means than Exec.
+	snapshots  *cache.Cache
+	// shown: commands run by other means than Exec.
 	shown atomic.Bool
-	// overlays is how overlays can be mounted here, or Copy, once it was tried.
+	// overlays is the way to mount overlays here, or Copy, once tryOnce has tried it.
 	tryOnce  sync.Once
 	overlays Way
 	// held are the namespaces of environments, by their private folders.
@@ -118,14 +116,19 @@ type Driver struct {
 
 var _ environment.Driver = (*Driver)(nil)
 
-// New returns a driver. Nothing is touched before Check or Make.
+// New returns a driver. It touches nothing before Check or Make.
 func New(c Config) *Driver {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
 	c.Sign = cmp.Or(c.Sign, git.SignNever)
 	c.Root, c.State = filepath.Clean(c.Root), filepath.Clean(c.State)
-	d := &Driver{config: c, path: sandbox.Value(c.Variables, "PATH", DefaultPath), held: map[string]*overlay.Namespace{}}
+	d := &Driver{config: c, path: DefaultPath, held: map[string]*overlay.Namespace{}}
+	for _, variable := range c.Variables {
+		if path, ok := strings.CutPrefix(variable, "PATH="); ok {
+			d.path = path
+		}
+	}
 	d.sandbox = sandbox.New(sandbox.Config{Exec: c.Exec, Root: c.Root, State: c.State, Path: d.path, Bubblewrap: c.Bubblewrap,
 		UserNamespaces: c.UserNamespaces, Limits: c.Limits, Network: c.Network, Egress: c.Egress, Proxy: c.Proxy, Roots: c.Roots,
 		Logger: c.Logger, NoNetworks: c.noNetworks, NoNamespaces: c.noNamespaces})
@@ -136,7 +139,7 @@ func New(c Config) *Driver {
 		fetched.Sandbox = nil
 	}
 	d.submodules = &submodule.Store{Config: fetched}
-	d.bases = cache.New(cache.Config{Dir: filepath.Join(c.State, cacheFolder), Clock: c.Clock, Remove: folder.Remove})
+	d.snapshots = &cache.Cache{Dir: filepath.Join(c.State, cacheFolder), Clock: c.Clock, Remove: folder.Remove}
 	return d
 }
 
@@ -148,7 +151,7 @@ var (
 	dirPattern = lazy.Pattern(`^\.worktrees/issue-[0-9]+-[a-z0-9-]{1,40}$`)
 )
 
-// Validate refuses a specification whose words could be paths or options of somebody's choice, as Make and Remove do.
+// Validate refuses a specification that contains another path or an option of git. Make and Remove call it, too.
 func Validate(s environment.Spec) error {
 	switch {
 	case !idPattern().MatchString(s.ID) || s.ID == cacheFolder:

@@ -19,24 +19,24 @@ func TestConformance(t *testing.T) {
 	for name, test := range map[string]struct {
 		unsandboxed bool
 		warm        clone.Way
-		seeded      bool // a base is kept before, so that new environments stand on it
-		suite       func(*testing.T, func(*testing.T) environmenttest.Harness)
+		seeded      bool // there is a snapshot, so new environments start from it
+		part        environmenttest.Part
 	}{
-		"in bubblewrap":                    {warm: clone.Off, suite: environmenttest.Run},
-		"in bubblewrap, new ones overlaid": {warm: clone.Overlay, seeded: true, suite: environmenttest.Run},
-		"in bubblewrap, kept by overlay":   {warm: clone.Overlay, suite: environmenttest.RunRestore},
-		"in bubblewrap, new ones private":  {warm: clone.Private, seeded: true, suite: environmenttest.Run},
-		"in bubblewrap, kept privately":    {warm: clone.Private, suite: environmenttest.RunRestore},
-		"in bubblewrap, kept by sharing":   {warm: clone.Shared, suite: environmenttest.RunRestore},
-		"in bubblewrap, kept by copying":   {warm: clone.Copy, suite: environmenttest.RunRestore},
-		"without a sandbox":                {warm: clone.Copy, unsandboxed: true, suite: environmenttest.Run},
+		"in bubblewrap":                    {warm: clone.Off},
+		"in bubblewrap, new ones overlaid": {warm: clone.Overlay, seeded: true},
+		"in bubblewrap, kept by overlay":   {warm: clone.Overlay, part: environmenttest.Restore},
+		"in bubblewrap, new ones private":  {warm: clone.Private, seeded: true},
+		"in bubblewrap, kept privately":    {warm: clone.Private, part: environmenttest.Restore},
+		"in bubblewrap, kept by sharing":   {warm: clone.Shared, part: environmenttest.Restore},
+		"in bubblewrap, kept by copying":   {warm: clone.Copy, part: environmenttest.Restore},
+		"without a sandbox":                {warm: clone.Copy, unsandboxed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if test.warm == clone.Overlay {
 				needsRoot(t)
 			}
-			test.suite(t, func(t *testing.T) environmenttest.Harness {
+			environmenttest.Run(t, test.part, func(t *testing.T) environmenttest.Harness {
 				p := environmenttest.NewProject(t)
 				c := config(t, p)
 				c.Unsandboxed, c.Warm, c.Cache = test.unsandboxed, test.warm, 1<<30
@@ -60,7 +60,7 @@ func found(t *testing.T, e environment.Environment) string {
 	return dir
 }
 
-// needsRoot leaves a test out, by name, where overlays cannot be mounted.
+// needsRoot skips a test if overlays can't be mounted.
 func needsRoot(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -68,7 +68,7 @@ func needsRoot(t testing.TB) {
 	}
 }
 
-// seed keeps a base in an environment that is removed again.
+// seed takes a snapshot in an environment that is removed again.
 func seed(t testing.TB, d *clone.Driver, p *environmenttest.Project) {
 	t.Helper()
 	spec := p.Spec("seed")
@@ -85,7 +85,7 @@ func seed(t testing.TB, d *clone.Driver, p *environmenttest.Project) {
 	}
 }
 
-// config is a driver's for a project, with a clock that never shows the same second twice.
+// config configures a driver for a project, with a clock that never shows the same second twice.
 func config(t testing.TB, p *environmenttest.Project) clone.Config {
 	t.Helper()
 	repo, err := git.Open(t.Context(), process.Host{}, p.Root)

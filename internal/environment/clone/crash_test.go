@@ -18,7 +18,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// TestMain is also the program that the crash tests kill.
+// The test binary is also the program that the crash tests kill.
 func TestMain(m *testing.M) {
 	if os.Getenv("SIGNALBOX_TEST_CRASH") == "" {
 		_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // each child would wait a second at its end
@@ -47,7 +47,7 @@ func (k *killer) die(now int) {
 	}
 }
 
-// operations are what is killed and then done again. They get an environment's driver and specification.
+// operations are killed and then repeated. They get an environment's driver and specification.
 var operations = map[string]func(context.Context, *clone.Driver, environment.Spec) error{
 	"make": func(ctx context.Context, d *clone.Driver, s environment.Spec) error {
 		_, err := d.Make(ctx, s)
@@ -75,7 +75,7 @@ var operations = map[string]func(context.Context, *clone.Driver, environment.Spe
 		}
 		return e.Snapshot(ctx, key)
 	},
-	"renew": func(ctx context.Context, d *clone.Driver, s environment.Spec) error {
+	"restore": func(ctx context.Context, d *clone.Driver, s environment.Spec) error {
 		e, err := d.Make(ctx, s)
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ var operations = map[string]func(context.Context, *clone.Driver, environment.Spe
 		_, err = e.Restore(ctx, s.Commit, key)
 		return err
 	},
-	// move goes to another commit than that of the specification.
+	// move resets to another commit than that of the specification.
 	"move": func(ctx context.Context, d *clone.Driver, s environment.Spec) error {
 		e, err := d.Make(ctx, s)
 		if err != nil {
@@ -91,7 +91,7 @@ var operations = map[string]func(context.Context, *clone.Driver, environment.Spe
 		}
 		return e.Reset(ctx, os.Getenv("SIGNALBOX_TEST_COMMIT"), "")
 	},
-	// attach is what a second Signalbox does beside the first.
+	// attach acts as a second Signalbox beside the first.
 	"attach": func(ctx context.Context, d *clone.Driver, s environment.Spec) error {
 		e, err := d.Attach(ctx, s)
 		if err != nil {
@@ -106,7 +106,7 @@ var operations = map[string]func(context.Context, *clone.Driver, environment.Spe
 	"remove": func(ctx context.Context, d *clone.Driver, s environment.Spec) error { return d.Remove(ctx, s) },
 }
 
-// crash is the process that is killed: operation, kill point, project root, commit.
+// crash runs in the killed process; its arguments are operation, kill point, project root, commit.
 func crash(ctx context.Context, args []string) error {
 	at, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -134,7 +134,7 @@ func state(p *environmenttest.Project) string {
 	return filepath.Join(p.Root, ".signalbox", "environments")
 }
 
-// killed reports whether the operation was killed; otherwise it must have ended well.
+// killed reports whether the operation was killed. If it wasn't, it must have succeeded.
 func killed(t *testing.T, operation string, at int, p *environmenttest.Project, variables ...string) bool {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], operation, strconv.Itoa(at), p.Root, p.Commit)
@@ -142,8 +142,8 @@ func killed(t *testing.T, operation string, at int, p *environmenttest.Project, 
 	return environmenttest.Killed(t, operation, at, c)
 }
 
-// next is the instant after one at which an operation was killed: each in its turn, or each gap
-// between two programs once, alternately at its begin and at its end.
+// next returns the kill point after one: either each in turn, or each gap between two programs once, alternately at its start
+// and at its end.
 func next(at int) int {
 	if *whole == "all" || at%4 == 0 {
 		return at + 1
@@ -167,7 +167,7 @@ func TestAKilledMakeIsMadeAgain(t *testing.T) {
 		expectNoLeftovers(t, p)
 	}
 	if at < 10 {
-		t.Errorf("only %d kill points were met", at)
+		t.Errorf("only %d kill points were reached", at)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestAKilledRecordIsRecordedOnce(t *testing.T) {
 		t.Errorf("got %v, %v", change, err)
 	}
 	if at < 6 {
-		t.Errorf("only %d kill points were met", at)
+		t.Errorf("only %d kill points were reached", at)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestAKilledResetKeepsTheWorkOnce(t *testing.T) {
 		t.Errorf("the work was kept %s times", n)
 	}
 	if at < 12 {
-		t.Errorf("only %d kill points were met", at)
+		t.Errorf("only %d kill points were reached", at)
 	}
 }
 

@@ -21,14 +21,27 @@ type Environment struct {
 	driver *Driver
 	spec   environment.Spec
 	layout layout
+	home   string // HOME as commands see it
 
-	// What the marker says, for what has no time to read it.
-	included string   // a digest of the files that were brought along
-	base     string   // the folder of the base that the environment stands on
-	shared   []string // its folders that commands see and cannot write
+	// These parts of the marker are kept here, because Exec has no time to read it.
+	included string   // a digest of the copied ignored files
+	snapshot string   // the folder of the snapshot below the environment
+	shared   []string // the snapshot's folders that commands see and can't write
 }
 
 var _ environment.Environment = (*Environment)(nil)
+
+// environment returns an environment that may not exist yet.
+func (d *Driver) environment(s environment.Spec) (*Environment, error) {
+	if err := Validate(s); err != nil {
+		return nil, err
+	}
+	e := &Environment{driver: d, spec: s, layout: d.layout(s), home: sandbox.Home}
+	if d.config.Unsandboxed {
+		e.home = e.layout.home
+	}
+	return e, nil
+}
 
 // Dir implements environment.Environment.
 func (e *Environment) Dir() string {
@@ -38,21 +51,13 @@ func (e *Environment) Dir() string {
 	return sandbox.Workspace
 }
 
-// home is HOME as commands see it.
-func (e *Environment) home() string {
-	if e.driver.config.Unsandboxed {
-		return e.layout.home()
-	}
-	return sandbox.Home
+// HostFolders returns the paths of the work folder and HOME on this machine, for a caller that shows them to commands by other
+// means than Exec. Restore and Snapshot may put other folders there. From now on the environment counts as changed.
+func (e *Environment) HostFolders() (work, home string) {
+	e.driver.shown.Store(true)
+	_ = e.layout.touch() // isSettled checks shown, too
+	return e.layout.work, e.layout.home
 }
-
-// HostDir and HostHome are where the work folder and HOME lie on this machine, for who shows
-// them to commands in a way of its own. Restore and Snapshot may put other folders there. What was
-// shown counts as written in.
-func (e *Environment) HostDir() string { e.show(); return e.layout.work }
-
-// HostHome is described with HostDir.
-func (e *Environment) HostHome() string { e.show(); return e.layout.home() }
 
 // Isolation implements environment.Environment.
 func (e *Environment) Isolation() string {
@@ -63,22 +68,27 @@ func (e *Environment) Isolation() string {
 }
 
 // Private implements environment.Environment.
-func (e *Environment) Private() string { return e.layout.agents() }
+func (e *Environment) Private() string { return e.layout.agents }
 
-// Exec implements process.Executor. HOME lasts as long as the environment, /tmp as long as the
-// command. A program that a signal ended shows as exit code 128 plus its number in the sandbox.
+// Exec implements process.Executor. HOME lasts as long as the environment, /tmp as long as the command. In the sandbox, a
+// program that a signal ended has exit code 128 plus the signal's number.
 func (e *Environment) Exec(ctx context.Context, c process.Command) (process.Result, error) {
 	if err := e.layout.touch(); err != nil {
 		return process.Result{}, err
 	}
-	return e.exec(ctx, c)
-}
-
-func (e *Environment) exec(ctx context.Context, c process.Command) (process.Result, error) {
 	return e.enter(ctx, c, false)
 }
 
-// enter runs a command inside; one that looks sees less and changes nothing, see Look.
+// Look runs a command that only looks: it sees the work folder and can't write there, its HOME is an empty folder, and it
+// reaches no network. The environment stays as it was, so nothing has to be rebuilt after it. Without a sandbox it is Exec.
+func (e *Environment) Look(ctx context.Context, c process.Command) (process.Result, error) {
+	if e.driver.config.Unsandboxed {
+		return e.Exec(ctx, c)
+	}
+	return e.enter(ctx, c, true)
+}
+
+// enter runs a command inside, for Look if looks is set.
 func (e *Environment) enter(ctx context.Context, c process.Command, looks bool) (result process.Result, err error) {
 	dir, err := e.inside(c.Dir)
 	if err == nil {
@@ -91,11 +101,16 @@ func (e *Environment) enter(ctx context.Context, c process.Command, looks bool) 
 	if err != nil {
 		return process.Result{}, err
 	}
-	scratch, remove, err := e.layout.newScratch()
-	if err != nil {
-		return process.Result{}, err
+	// /tmp is new for each command because bwrap makes mount points in it (a project in /tmp, a file to read): in a folder
+	// that an earlier command wrote, a symbolic link could lead it elsewhere.
+	if err = os.MkdirAll(e.layout.scratch, 0o700); err != nil {
+		return process.Result{}, fmt.Errorf("make temporary folder: %w", err)
 	}
-	defer func() { err = errors.Join(err, remove()) }()
+	scratch, err := os.MkdirTemp(e.layout.scratch, "")
+	if err != nil {
+		return process.Result{}, fmt.Errorf("make temporary folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, folder.Remove(scratch)) }()
 	if e.driver.config.Unsandboxed {
 		c.Dir, c.Env, c.Fresh, c.Limits = dir, e.variables(scratch, c.Env), true, e.driver.config.Limits
 		return e.driver.config.Exec.Exec(ctx, c)
@@ -113,17 +128,7 @@ func (e *Environment) enter(ctx context.Context, c process.Command, looks bool) 
 	return e.driver.sandbox.Isolated(ctx, sandbox.View{Mounts: m, Within: n}, dir, c)
 }
 
-// Look runs a command that only looks: it sees the work folder and cannot write there, its HOME is an empty folder, and it
-// reaches no network. The environment stays as it was, so that nothing has to be made anew after it. Without a sandbox it
-// is Exec.
-func (e *Environment) Look(ctx context.Context, c process.Command) (process.Result, error) {
-	if e.driver.config.Unsandboxed {
-		return e.Exec(ctx, c)
-	}
-	return e.enter(ctx, c, true)
-}
-
-// inside is where a command starts: Command.Dir relative to the work folder, or a path in it.
+// inside returns the folder in which a command starts: dir relative to the work folder, or a path in it.
 func (e *Environment) inside(dir string) (string, error) {
 	if filepath.IsAbs(dir) {
 		relative, err := filepath.Rel(e.Dir(), dir)
@@ -138,7 +143,7 @@ func (e *Environment) inside(dir string) (string, error) {
 	return filepath.Join(e.Dir(), dir), nil
 }
 
-// mounts is what a command of this environment sees.
+// mounts returns the mounts of a command of this environment.
 func (e *Environment) mounts(scratch string, c process.Command) (sandbox.Mounts, error) {
 	m, err := e.driver.sandbox.Base()
 	if err != nil {
@@ -146,27 +151,32 @@ func (e *Environment) mounts(scratch string, c process.Command) (sandbox.Mounts,
 	}
 	m["/tmp"] = sandbox.Mount{Kind: sandbox.ReadWrite, Source: scratch}
 	m[sandbox.Workspace] = sandbox.Mount{Kind: sandbox.ReadWrite, Source: e.layout.work}
-	m[sandbox.Home] = sandbox.Mount{Kind: sandbox.ReadWrite, Source: e.layout.home()}
+	m[sandbox.Home] = sandbox.Mount{Kind: sandbox.ReadWrite, Source: e.layout.home}
 	err = errors.Join(
 		e.driver.sandbox.Request(m, sandbox.ReadWrite, c.Writes),
 		e.driver.sandbox.Request(m, sandbox.ReadOnly, e.driver.config.ReadOnly),
 		e.driver.sandbox.Request(m, sandbox.ReadOnly, c.Reads))
 	e.driver.sandbox.Follow(m)
-	return m, errors.Join(err, e.showShared(m))
+	// The snapshot's dependency folders are mount points in each sandbox of the environment, so no command can put a link
+	// there.
+	for _, name := range e.shared {
+		if place := filepath.Join(e.layout.work, name); !folder.Is(place) {
+			return m, errors.Join(err, fmt.Errorf("show %s of the snapshot: its mount point was deleted: %w", name, ErrSandbox))
+		}
+		m[filepath.Join(sandbox.Workspace, name)] = sandbox.Mount{Kind: sandbox.ReadOnly, Source: filepath.Join(e.snapshot, treeFolder, name)}
+	}
+	return m, err
 }
 
-// variables is the whole environment of a command: the allow-list, where its places are, the
-// command's own, and last how what it started is found again.
+// variables returns all variables of a command: the allow-list, its folders, its own, and last the marks by which its
+// processes are found again.
 func (e *Environment) variables(tmp string, own []string) []string {
 	list := slices.Concat(e.driver.config.Variables,
-		[]string{"PATH=" + e.driver.path, "HOME=" + e.home(), "TMPDIR=" + tmp},
+		[]string{"PATH=" + e.driver.path, "HOME=" + e.home, "TMPDIR=" + tmp},
 		own,
-		[]string{"SIGNALBOX_ENV_ID=" + e.spec.ID, "SIGNALBOX_ENV_DIR=" + e.Dir(), e.layout.tag()})
+		[]string{"SIGNALBOX_ENV_ID=" + e.spec.ID, "SIGNALBOX_ENV_DIR=" + e.Dir(), e.layout.tag})
 	return sandbox.LastOfEach(list)
 }
-
-// tag marks the processes of this environment on this machine; ids repeat between projects, folders do not.
-func (l layout) tag() string { return sandbox.MarkOf("SIGNALBOX_ENV_MARK", l.work) }
 
 // Read implements environment.Environment.
 func (e *Environment) Read(ctx context.Context, name string, limit int64) ([]byte, error) {
@@ -191,24 +201,10 @@ func (e *Environment) Read(ctx context.Context, name string, limit int64) ([]byt
 	return data, nil
 }
 
-// located gives an error about a file of the work folder the path by which a person finds it.
+// located makes the path in an error about a file of the work folder absolute, so that a person finds the file.
 func (e *Environment) located(err error) error {
 	if at := (*fs.PathError)(nil); errors.As(err, &at) && !filepath.IsAbs(at.Path) {
 		at.Path = filepath.Join(e.layout.work, at.Path)
 	}
 	return err
-}
-
-// newScratch makes the /tmp of one command. It is new each time because bwrap makes mount points
-// below it (a project in /tmp, a file to read): in a folder that an earlier command wrote it
-// could be led through a symbolic link.
-func (l layout) newScratch() (dir string, remove func() error, err error) {
-	if err := os.MkdirAll(l.scratch(), 0o700); err != nil {
-		return "", nil, fmt.Errorf("make temporary folder: %w", err)
-	}
-	dir, err = os.MkdirTemp(l.scratch(), "")
-	if err != nil {
-		return "", nil, fmt.Errorf("make temporary folder: %w", err)
-	}
-	return dir, func() error { return folder.Remove(dir) }, nil
 }

@@ -11,15 +11,15 @@ import (
 	"signalbox/internal/process"
 )
 
-// maxExec is how many times as long as a plain one a command in a sandbox may take to start. Who
-// may make no namespaces has a program of ours start before it where the network is that of registries.
+// maxExec is the longest start of a command in a sandbox, as a multiple of one without. maxEntered is for users who can't make
+// namespaces: with the network of registries our own program starts before the command.
 const (
 	maxExec    = 8
 	maxEntered = 12
 )
 
-// Starting a command is compared with starting it plainly, turn by turn; the fastest of each
-// counts, because all else is somebody else's work.
+// BenchmarkExec compares starting a command with starting it without a sandbox, in turns. The fastest of each counts, because
+// other processes slow the rest.
 func BenchmarkExec(b *testing.B) {
 	ways := []struct {
 		name   string

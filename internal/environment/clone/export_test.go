@@ -5,24 +5,26 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"signalbox/internal/environment/clone/sandbox"
 )
 
-// Lend makes the driver do as if it had no right to make network namespaces.
+// Lend makes the driver act as if it had no right to make network namespaces.
 func (c *Config) Lend() { c.noNetworks = true }
 
 // Enter is Lend without the right to make user namespaces.
 func (c *Config) Enter() { c.noNetworks, c.noNamespaces = true, true }
 
-// Mark is what every process of the environment in dir has among its variables.
-func Mark(dir string) string { return layout{work: dir}.tag() }
+// Mark returns the variable that every process of the environment in dir has.
+func Mark(dir string) string { return sandbox.MarkOf(markName, dir) }
 
-// Folder is the work folder as every process of this machine may find it.
+// Folder returns a path of the work folder that every process of this machine can use.
 func (e *Environment) Folder(ctx context.Context) (string, error) {
 	n, err := e.namespace(ctx)
 	return strings.Replace(n.Path(e.layout.work), "/proc/self/", "/proc/"+strconv.Itoa(os.Getpid())+"/", 1), err
 }
 
-// Die lets go of all mounts as the end of this process would.
+// Die closes all namespaces, as the end of this process would.
 func (d *Driver) Die() {
 	d.holding.Lock()
 	defer d.holding.Unlock()

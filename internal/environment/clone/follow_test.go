@@ -13,9 +13,9 @@ import (
 	"signalbox/internal/process/processtest"
 )
 
-// What a command asks to be shown may be a link, or lie behind one, in a folder that is shown anyway: the
-// system's /bin is a link on many machines, and so is many a program in a folder of PATH.
-func TestWhatIsAskedForIsShownBehindLinks(t *testing.T) {
+// A requested file may be a link, or behind one, in a folder that is shown anyway: on many machines the system's /bin is a link,
+// and so are programs in folders of PATH.
+func TestRequestedFilesAreShownBehindLinks(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
 	for _, dir := range []string{"tools", "real", "versions/2/bin"} {

@@ -27,7 +27,7 @@ func made(t testing.TB, d *clone.Driver, p *environmenttest.Project) environment
 	return e
 }
 
-// folder is where the environment of made lies.
+// folder returns the work folder of made's environment.
 func folder(p *environmenttest.Project) string { return filepath.Join(p.Root, p.Spec("site").Dir) }
 
 func expect(t testing.TB, e environment.Environment, script, want string) {
@@ -39,7 +39,7 @@ func expect(t testing.TB, e environment.Environment, script, want string) {
 	}
 }
 
-func TestCheckSaysWhatIsMissing(t *testing.T) {
+func TestCheckNamesAMissingProgram(t *testing.T) {
 	t.Parallel()
 	broken := filepath.Join(t.TempDir(), "bwrap")
 	if err := processtest.WriteProgram(broken, []byte("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"), 0o700); err != nil {
@@ -75,7 +75,7 @@ func TestCheckSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestASandboxThatCannotBeBuiltIsNoExitCode(t *testing.T) {
+func TestASandboxThatCannotBeBuiltIsAnErrorAndNoExitCode(t *testing.T) {
 	t.Parallel()
 	p := environmenttest.NewProject(t)
 	c := config(t, p)
@@ -105,7 +105,7 @@ func TestAbsurdContentIsRefused(t *testing.T) {
 				t.Errorf("got error %v", err)
 			}
 			if err := e.Reset(t.Context(), p.Commit, "refs/signalbox/kept/42"); !errors.Is(err, environment.ErrTooLarge) {
-				t.Errorf("work that cannot be kept was reset: %v", err)
+				t.Errorf("work that can't be kept was reset: %v", err)
 			}
 			if err := e.Reset(t.Context(), p.Commit, ""); err != nil {
 				t.Error(err)
@@ -129,7 +129,7 @@ func TestALinkInPlaceOfTheFolderForClonesIsRefused(t *testing.T) {
 	}
 }
 
-func TestACloneThatLeadsGitNowhereHoldsNoOtherUp(t *testing.T) {
+func TestACloneWithABrokenGitFolderStopsNoOther(t *testing.T) {
 	t.Parallel()
 	p := environmenttest.NewProject(t)
 	d := clone.New(config(t, p))
@@ -139,7 +139,7 @@ func TestACloneThatLeadsGitNowhereHoldsNoOtherUp(t *testing.T) {
 	}
 }
 
-func TestRemoveEndsWhatACrashLeftRunningAndNothingElse(t *testing.T) {
+func TestRemoveEndsTheProcessesOfItsEnvironmentOnly(t *testing.T) {
 	t.Parallel()
 	p, other := environmenttest.NewProject(t), environmenttest.NewProject(t)
 	d := clone.New(config(t, p))
@@ -153,11 +153,11 @@ func TestRemoveEndsWhatACrashLeftRunningAndNothingElse(t *testing.T) {
 		t.Errorf("the process of the environment ended with %v", err)
 	}
 	if line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(theirs.Process.Pid), "cmdline")); err != nil || len(line) == 0 {
-		t.Errorf("the process of another project's environment is gone (%v)", err)
+		t.Errorf("the process of another project's environment has ended (%v)", err)
 	}
 }
 
-func TestTheProjectStaysHiddenWhateverIsShown(t *testing.T) {
+func TestTheProjectStaysHiddenFromEveryRequest(t *testing.T) {
 	t.Parallel()
 	p := environmenttest.NewProject(t)
 	c := config(t, p)

@@ -16,7 +16,7 @@ import (
 	"signalbox/internal/process/processtest"
 )
 
-// eachCopied is a test for the ways in which an environment is a clone of its own.
+// eachCopied runs a test for the ways in which an environment is a clone of its own.
 func eachCopied(t *testing.T, test func(t *testing.T, p *environmenttest.Project, d *clone.Driver)) {
 	t.Parallel()
 	for _, way := range []clone.Way{clone.Shared, clone.Copy} {
@@ -28,11 +28,11 @@ func eachCopied(t *testing.T, test func(t *testing.T, p *environmenttest.Project
 	}
 }
 
-func TestAHistoryIsCopiedFromABaseAndCompletedFromTheProject(t *testing.T) {
+func TestAHistoryIsCopiedFromASnapshotAndCompletedFromTheProject(t *testing.T) {
 	eachCopied(t, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
-		_, base := kept(t, d, p)
-		git := filepath.Join(base, "tree", ".git")
-		only := p.Git(t, "--git-dir="+git, "hash-object", "-w", filepath.Join(base, "base.json")) // the project has no such object
+		_, snapshot := kept(t, d, p)
+		git := filepath.Join(snapshot, "tree", ".git")
+		only := p.Git(t, "--git-dir="+git, "hash-object", "-w", filepath.Join(snapshot, "base.json")) // the project has no such object
 		first := p.Commit
 		p.Git(t, "commit", "--quiet", "--allow-empty", "--message=second")
 		p.Commit = p.Git(t, "rev-parse", "HEAD")
@@ -53,7 +53,7 @@ func TestAHistoryIsCopiedFromABaseAndCompletedFromTheProject(t *testing.T) {
 	})
 }
 
-// inodes are those of the files below some folders.
+// inodes returns the inodes of the files below some folders.
 func inodes(t *testing.T, dirs ...string) map[uint64]string {
 	t.Helper()
 	found := map[uint64]string{}
@@ -75,17 +75,17 @@ func inodes(t *testing.T, dirs ...string) map[uint64]string {
 	return found
 }
 
-func TestABaseWhoseHistoryIsSpoiledIsNotCloned(t *testing.T) {
+func TestASnapshotWithADamagedHistoryIsNotCloned(t *testing.T) {
 	eachCopied(t, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
-		_, base := kept(t, d, p)
-		for inode, path := range inodes(t, filepath.Join(base, "tree", ".git", "objects")) {
+		_, snapshot := kept(t, d, p)
+		for inode, path := range inodes(t, filepath.Join(snapshot, "tree", ".git", "objects")) {
 			if err := errors.Join(os.Chmod(path, 0o600), os.WriteFile(path, []byte(strconv.FormatUint(inode, 10)), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		expect(t, madeAs(t, d, p.Spec("made")), "git fsck --full && git log --format=%H && git status --porcelain", p.Commit+"\n")
-		expect(t, renewed(t, d, p.Spec("renewed"), true), "git fsck --full && "+verify+"; git status --porcelain", verified)
-		if err := os.RemoveAll(filepath.Join(base, "tree", ".git", "objects")); err != nil {
+		expect(t, restored(t, d, p.Spec("renewed"), true), "git fsck --full && "+verify+"; git status --porcelain", verified)
+		if err := os.RemoveAll(filepath.Join(snapshot, "tree", ".git", "objects")); err != nil {
 			t.Fatal(err)
 		}
 		expect(t, madeAs(t, d, p.Spec("again")), "git fsck --full && git log --format=%H && git status --porcelain", p.Commit+"\n")
@@ -93,8 +93,8 @@ func TestABaseWhoseHistoryIsSpoiledIsNotCloned(t *testing.T) {
 	})
 }
 
-// A git that is killed with its Signalbox leaves programs of its own that go on checking files out.
-func TestWhatAKilledMakeLeftRunningIsEndedBeforeItIsMadeAgain(t *testing.T) {
+// A git that is killed with its Signalbox leaves children that continue to check files out.
+func TestProcessesOfAKilledMakeEndBeforeItIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	p, bin := environmenttest.NewProject(t), t.TempDir()
 	git, err := exec.LookPath("git")

@@ -18,15 +18,15 @@ import (
 	"signalbox/internal/process"
 )
 
-// includeFile lists, in gitignore syntax at the project root, ignored files (local settings,
-// say) that a clone needs and git would not bring.
+// includeFile lists, in gitignore syntax at the project root, ignored files that a clone needs and git would not copy (local
+// settings, say).
 const includeFile = ".worktreeinclude"
 
-// neverIncluded are the folders of the project root that no list brings into a clone.
+// neverIncluded are the folders of the project root that are never copied into a clone.
 var neverIncluded = []string{".git", ".signalbox", ".worktrees", "runs"}
 
-// Included names the files that the list matches and that git ignores in the project's
-// checkout. A file that git would record is never copied: the clone has its own.
+// Included returns the files that the list matches and git ignores in the project's checkout. A file that git would record is
+// never copied, because the clone has its own.
 func (d *Driver) Included(ctx context.Context) ([]string, error) {
 	info, err := os.Lstat(filepath.Join(d.config.Root, includeFile))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
@@ -69,17 +69,17 @@ func (d *Driver) Included(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// maxPlaces bounds the arguments of one git.
+// maxPlaces bounds the arguments of one git process.
 const maxPlaces = 1000
 
-// untracked lists the untracked files of some places in the project's checkout that an exclude
-// option matches. Git must not enter the folders that no list brings: on its way through clones
-// it would look into their repositories, and a .git/commondir that leads nowhere ends it.
+// untracked lists the untracked files in some places of the project's checkout that an exclude option matches. Git must not enter
+// the folders that are never copied: in clones it would look into their repositories, and fail at a .git/commondir that leads
+// nowhere.
 func (d *Driver) untracked(ctx context.Context, option string, places []string) ([]string, error) {
 	args := append([]string{"ls-files", "--others", "--ignored", "-z", option, "--"}, places...)
 	list, err := d.git.Run(ctx, process.Command{Args: args, Dir: d.config.Root, Env: []string{"GIT_LITERAL_PATHSPECS=1"}})
 	if err != nil {
-		return nil, fmt.Errorf("list what %s matches: %w", option, err)
+		return nil, fmt.Errorf("list the files that %s matches: %w", option, err)
 	}
 	return splitNUL(list), nil
 }
@@ -101,8 +101,8 @@ func mayInclude(name string) bool {
 	return filepath.IsLocal(name) && !strings.HasSuffix(name, "/")
 }
 
-// bring copies the files into a new clone and notes a digest of them. What became a link,
-// vanished, or is there already is left alone.
+// bring copies the included files into a new clone and notes a digest of them. It skips a file that has become a link, was
+// deleted, or exists in the clone.
 func (e *Environment) bring(ctx context.Context, m *made, into string) error {
 	m.Included = ""
 	if len(m.Brought) == 0 {
@@ -127,7 +127,7 @@ func (e *Environment) bring(ctx context.Context, m *made, into string) error {
 	return nil
 }
 
-// copyFile copies one file; sum is fed its content.
+// copyFile copies one file and writes its content to sum.
 func copyFile(from string, to *os.Root, name string, sum io.Writer) error {
 	source, err := folder.OpenRegular(from, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, folder.ErrNotRegular) {
@@ -158,8 +158,8 @@ func copyFile(from string, to *os.Root, name string, sum io.Writer) error {
 	return errors.Join(err, target.Close())
 }
 
-// writeExcludes tells the import repository what is ignored: what the project's own
-// info/exclude says, and what was copied, because an older commit may not ignore it yet.
+// writeExcludes makes the import repository ignore the files that the project's own info/exclude ignores, and names: an older
+// commit may not ignore them yet.
 func (e *Environment) writeExcludes(names []string) error {
 	rules, err := os.ReadFile(filepath.Join(e.driver.config.Repo.GitDir(), "info", "exclude"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -171,7 +171,7 @@ func (e *Environment) writeExcludes(names []string) error {
 			text += "/" + literalPattern.Replace(name) + "\n"
 		}
 	}
-	return writeExclude(e.layout.importGit(), []byte(text))
+	return writeExclude(e.layout.importGit, []byte(text))
 }
 
 func writeExclude(gitDir string, text []byte) error {
@@ -185,5 +185,5 @@ func writeExclude(gitDir string, text []byte) error {
 	return nil
 }
 
-// literalPattern makes a file name match only itself in gitignore syntax.
+// literalPattern escapes a file name in gitignore syntax, so that it matches only itself.
 var literalPattern = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, ` `, `\ `)

@@ -23,8 +23,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// The test binary is also what makes the listeners inside, as the program itself is, and what
-// tries calls that are filtered.
+// The test binary also makes the listeners inside, as the program itself does, and tries filtered calls.
 func init() {
 	if filepath.Base(os.Args[0]) == egress.EnterName {
 		egress.Enter(context.Background(), os.Args[1:])
@@ -47,7 +46,7 @@ func TestNetworkConformance(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			environmenttest.RunNetwork(t, func(t *testing.T) environmenttest.Harness {
+			environmenttest.Run(t, environmenttest.Network, func(t *testing.T) environmenttest.Harness {
 				p := environmenttest.NewProject(t)
 				c := config(t, p)
 				change(&c)
@@ -64,7 +63,7 @@ func TestNetworkConformance(t *testing.T) {
 	}
 }
 
-func TestOnlyOneCommandAtATimeIsInANetworkThatIsLent(t *testing.T) {
+func TestOnlyOneCommandAtATimeIsInALentNetwork(t *testing.T) {
 	t.Parallel()
 	for _, way := range []clone.Way{clone.Off, clone.Private} {
 		t.Run(string(way), func(t *testing.T) {
@@ -107,7 +106,7 @@ func TestOnlyOneCommandAtATimeIsInANetworkThatIsLent(t *testing.T) {
 	}
 }
 
-// A command that is not ended by itself would leave what it was limited by.
+// A command that never ended would leave its limits behind.
 func TestAnEnvironmentsCommandsAreLimited(t *testing.T) {
 	t.Parallel()
 	limits := process.Limits{Memory: 256 << 20, Processes: 60}
@@ -155,7 +154,7 @@ func TestCallsThatLeaveEveryNamespaceAreRefused(t *testing.T) {
 
 const callsVariable = "CLONE_TEST_CALLS"
 
-// calls are what the filter refuses, with the answers, and some beside them that it lets through.
+// calls tries calls that the filter refuses, and similar ones that it allows.
 func calls() []string {
 	_, _, keyctl := unix.Syscall(unix.SYS_KEYCTL, unix.KEYCTL_GET_KEYRING_ID, 0, 0)
 	_, _, ring := unix.Syscall(unix.SYS_IO_URING_SETUP, 1, 0, 0)

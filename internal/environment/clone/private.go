@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone/folder"
@@ -16,10 +15,10 @@ import (
 	"signalbox/internal/process"
 )
 
-// namespace is that of the environment, with its folders mounted; nil where they lie on this
-// machine for all to see.
+// namespace returns the environment's namespace, in which its folders are mounted. It is nil if every process of this machine
+// sees them.
 func (e *Environment) namespace(ctx context.Context) (*overlay.Namespace, error) {
-	record, err := os.Lstat(e.layout.holders())
+	record, err := os.Lstat(e.layout.holders)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -35,85 +34,66 @@ func (e *Environment) namespace(ctx context.Context) (*overlay.Namespace, error)
 			return nil, err
 		}
 	}
-	if !n.Shows(e.layout.work) { // an empty folder must never be taken for one in which all was deleted
-		return nil, fmt.Errorf("%w: somebody deleted the folder where it is mounted", ErrSandbox)
+	if !n.Shows(e.layout.work) { // an empty mount point must never count as a work folder in which all was deleted
+		return nil, fmt.Errorf("%w: its mount point was deleted", ErrSandbox)
 	}
 	return n, nil
 }
 
-// noteText is what overlay.NoteFile says.
+// noteText is the content of overlay.NoteFile.
 const noteText = `This environment's files are mounted for its own commands only, so they do not show here.
 
-    signalbox env shell NUMBER     a shell where they are; NUMBER is the request's
+    signalbox env shell NUMBER     a shell that sees them; NUMBER is the request's
 `
 
-// mountPrivately mounts the environment's overlays where they are not.
-func (e *Environment) mountPrivately(ctx context.Context, overlays []overlay.Mount) error {
-	if err := os.WriteFile(filepath.Join(e.layout.work, overlay.NoteFile), []byte(noteText), 0o600); err != nil {
-		return fmt.Errorf("note where the files are: %w", err)
-	}
-	e.driver.holding.Lock()
-	defer e.driver.holding.Unlock()
-	_, err := e.hold(ctx, true)
-	return err
-}
-
-// isGone reports whether somebody deleted the folder where the environment was mounted.
+// isGone reports whether the mount point of the environment was deleted.
 func (e *Environment) isGone() bool {
-	if !folder.Is(e.layout.treeLayer().Path) {
+	if !folder.Is(e.layout.treeLayer.Path) {
 		return false
 	}
 	if !folder.Is(e.layout.work) {
 		return true
 	}
-	n := overlay.Join(e.layout.holders())
+	n := overlay.Join(e.layout.holders)
 	defer n.Close()
 	return n != nil && !n.Shows(e.layout.work)
 }
 
-// tryPrivate mounts an overlay in namespaces of its own, works in it, and starts a sandbox there.
-func (d *Driver) tryPrivate(ctx context.Context, o overlay.Mount) error {
-	n, err := overlay.NewNamespace(ctx, []overlay.Mount{o}, nil)
-	if err != nil {
-		return err
-	}
-	defer n.Close()
-	if err := overlay.Works(n.Path(o.Target), false); err != nil {
-		return err
-	}
-	m, err := d.sandbox.Base()
-	if err != nil {
-		return err
-	}
-	return d.sandbox.Probe(ctx, sandbox.View{Mounts: m, Within: n})
-}
-
-// tryOverlays reports how overlays can be mounted here, by doing it: that takes root or namespaces
-// of one's own, a file system which keeps their marks, and a kernel that allows it. What a crash
-// leaves of the attempt goes with the environment.
+// tryOverlays finds the way to mount overlays here by trying it: it takes root or user namespaces, a file system that keeps the
+// marks of overlays, and a kernel that allows it. A crash leaves the trial to the environment's Remove.
 func (e *Environment) tryOverlays(ctx context.Context) Way {
-	if overlay.RemoveTrial(e.layout.trial()) != nil {
+	if overlay.RemoveTrial(e.layout.trial) != nil {
 		return Copy
 	}
-	defer func() { _ = overlay.RemoveTrial(e.layout.trial()) }()
-	o, err := overlay.Trial(e.layout.trial())
+	defer func() { _ = overlay.RemoveTrial(e.layout.trial) }()
+	o, err := overlay.Trial(e.layout.trial)
 	switch {
 	case err != nil:
+		return Copy
 	case os.Geteuid() == 0:
 		if overlay.Make(o, false) == nil && overlay.Works(o.Target, true) == nil {
 			return Overlay
 		}
-	case !e.driver.config.OnHost:
-		if e.driver.tryPrivate(ctx, o) == nil {
-			return Private
-		}
+		return Copy
+	case e.driver.config.OnHost:
+		return Copy
+	}
+	// Private needs an overlay in namespaces of its own, and a sandbox there.
+	n, err := overlay.NewNamespace(ctx, []overlay.Mount{o}, nil)
+	if err != nil {
+		return Copy
+	}
+	defer n.Close()
+	m, err := e.driver.sandbox.Base()
+	if err == nil && overlay.Works(n.Path(o.Target), false) == nil && e.driver.sandbox.Probe(ctx, sandbox.View{Mounts: m, Within: n}) == nil {
+		return Private
 	}
 	return Copy
 }
 
-// hold takes hold of the namespace that others hold, or makes another. Unless anew it must not be
-// the first: without a record the environment is being made anew by somebody else.
-func (e *Environment) hold(ctx context.Context, anew bool) (*overlay.Namespace, error) {
+// hold opens the namespace that other processes hold, or makes a new one. Unless mayBeFirst is set there must be a record:
+// without one another process is rebuilding the environment.
+func (e *Environment) hold(ctx context.Context, mayBeFirst bool) (*overlay.Namespace, error) {
 	d := e.driver
 	if d.config.Unsandboxed || d.config.OnHost {
 		return nil, fmt.Errorf("%w: it was made for a sandbox that mounts its folders, and commands no longer run in one", environment.ErrOtherSpec)
@@ -123,12 +103,12 @@ func (e *Environment) hold(ctx context.Context, anew bool) (*overlay.Namespace, 
 		return nil, err
 	}
 	defer unlock()
-	_, err = os.Lstat(e.layout.holders())
-	first := anew && errors.Is(err, fs.ErrNotExist)
+	_, err = os.Lstat(e.layout.holders)
+	first := mayBeFirst && errors.Is(err, fs.ErrNotExist)
 	if err != nil && !first {
 		return nil, fmt.Errorf("look for the environment's mounts: %w", err)
 	}
-	n := overlay.Join(e.layout.holders())
+	n := overlay.Join(e.layout.holders)
 	if n == nil {
 		if n, err = e.mountAnew(ctx, first); err != nil {
 			return nil, err
@@ -139,13 +119,12 @@ func (e *Environment) hold(ctx context.Context, anew bool) (*overlay.Namespace, 
 	return n, n.Note()
 }
 
-// mountAnew mounts what the marker says in a new namespace, and begins a new record. From then on
-// there is one, also when every holder or the machine was ended, so that nobody takes the empty
-// mount point for the work folder.
+// mountAnew mounts the overlays of the marker in a new namespace, and begins a new record. The record stays when all holders or
+// the machine end, so that the empty mount point never counts as the work folder.
 func (e *Environment) mountAnew(ctx context.Context, first bool) (*overlay.Namespace, error) {
-	if !first { // who held it may have died a moment ago, and what it ran be about to
+	if !first { // a holder may have died a moment ago, and its commands may not have ended yet
 		if _, err := process.SweepOrphans(ctx, e.driver.sandbox.Tag()); err != nil {
-			return nil, fmt.Errorf("end what still uses its folders: %w", err)
+			return nil, fmt.Errorf("end the processes that still use its folders: %w", err)
 		}
 	}
 	m, err := e.marker()
@@ -153,21 +132,21 @@ func (e *Environment) mountAnew(ctx context.Context, first bool) (*overlay.Names
 		return nil, err
 	}
 	if m.Warm == nil || m.Warm.Way != Private {
-		return nil, fmt.Errorf("mount its folders: %w", errNoBase)
+		return nil, fmt.Errorf("mount its folders: %w", errNoSnapshot)
 	}
 	n, err := overlay.NewNamespace(ctx, e.overlays(m), e.driver.sandbox.Addresses())
 	if err != nil {
 		return nil, err
 	}
-	if err := n.BeginRecord(e.layout.holders()); err != nil {
+	if err := n.BeginRecord(e.layout.holders); err != nil {
 		n.Close()
 		return nil, err
 	}
 	return n, nil
 }
 
-// letGo lets go of an environment's namespace, and says that it has none. Another process that
-// holds it sees that at its next call; until then it holds what nobody writes to.
+// letGo closes an environment's namespace and removes its record. Another process that holds the namespace notices at its next
+// call; until then no one writes there.
 func (d *Driver) letGo(ctx context.Context, l layout) error {
 	d.holding.Lock()
 	defer d.holding.Unlock()
@@ -181,13 +160,13 @@ func (d *Driver) letGo(ctx context.Context, l layout) error {
 		return err
 	}
 	defer unlock()
-	if err := os.Remove(l.holders()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(l.holders); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("end the record of mounts: %w", err)
 	}
 	return nil
 }
 
-// lock keeps others from mounting at the same time: what is locked is the environment's private folder.
+// lock locks the environment's private folder, so that no two processes mount at the same time.
 func (l layout) lock(ctx context.Context) (unlock func(), err error) {
 	f, err := os.Open(l.private)
 	if err == nil {

@@ -18,11 +18,11 @@ import (
 	"signalbox/internal/process/processtest"
 )
 
-// unprivileged are the tests that whoever is not root runs again, with the ways that are left then.
-const unprivileged = "TestConformance/in_bubblewrap,_kept_privately|TestNothingInsideWritesToTheBase/private|TestRemovingUnmounts|" +
-	"TestGitLooksInto|TestAnOverlayComesBack|TestASecondSignalbox|TestADeletedMountPoint|TestWhereThePrivateFilesAre|TestAutoCopies|TestNetworkConformance/lent"
+// unprivileged are the tests that run again without root, with the remaining ways.
+const unprivileged = "TestConformance/in_bubblewrap,_kept_privately|TestNothingInsideWritesToTheSnapshot/private|TestRemovingUnmounts|" +
+	"TestGitReadsNoFile|TestAnOverlayComesBack|TestASecondSignalbox|TestADeletedMountPoint|TestANoteOutside|TestAutoCopies|TestNetworkConformance/lent"
 
-// somebody is a user id that nobody has.
+// somebody is a user id that no user has.
 const somebody = 64_999
 
 func TestAsAUserWhoIsNotRoot(t *testing.T) {
@@ -59,7 +59,7 @@ func TestAsAUserWhoIsNotRoot(t *testing.T) {
 	}
 }
 
-// secondly does what a second Signalbox does, in a process of its own, and returns what it printed.
+// secondly runs an operation as a second Signalbox, in a process of its own, and returns its output.
 func secondly(t *testing.T, operation string, p *environmenttest.Project) (string, error) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], operation, "-1", p.Root, p.Commit)
@@ -68,7 +68,7 @@ func secondly(t *testing.T, operation string, p *environmenttest.Project) (strin
 	return string(said), err
 }
 
-// Two overlays on the same layers would each not see what is written through the other.
+// Two overlays on the same layers would not see each other's files.
 func TestASecondSignalboxSeesTheFirstOnesMounts(t *testing.T) {
 	t.Parallel()
 	p, d := keeping(t, clone.Private)
@@ -87,12 +87,12 @@ func TestASecondSignalboxSeesTheFirstOnesMounts(t *testing.T) {
 		t.Fatalf("after the first one died: %v: %s", err, said)
 	}
 	before := found(t, e)
-	if said, err := secondly(t, "renew", p); err != nil {
+	if said, err := secondly(t, "restore", p); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
 	expect(t, e, verify+"; ls", verified+"README.md\nlocal\nnode_modules\nrun.sh\nsrc\n")
 	if after := found(t, e); after == before {
-		t.Errorf("the environment that was thrown away is still held at %s", after)
+		t.Errorf("the deleted environment is still held at %s", after)
 	}
 	if said, err := secondly(t, "remove", p); err != nil {
 		t.Fatalf("%v: %s", err, said)
@@ -126,7 +126,7 @@ func TestADeletedMountPointIsNoDeletedWork(t *testing.T) {
 					t.Errorf("recorded %+v", change)
 				}
 				if _, err := e.Read(t.Context(), "README.md", 100); err == nil && !dead {
-					t.Error("read what is not there")
+					t.Error("read a missing file")
 				}
 				e = made(t, d, p)
 				expect(t, e, verify+"; git status --porcelain", verified)
@@ -135,7 +135,7 @@ func TestADeletedMountPointIsNoDeletedWork(t *testing.T) {
 	}
 }
 
-func TestWhereThePrivateFilesAreIsSaidOutside(t *testing.T) {
+func TestANoteOutsideSaysWhereThePrivateFilesAre(t *testing.T) {
 	t.Parallel()
 	p, d := keeping(t, clone.Private)
 	e, _ := kept(t, d, p)
@@ -155,8 +155,8 @@ func TestWhereThePrivateFilesAreIsSaidOutside(t *testing.T) {
 	}
 }
 
-// Whoever cannot find the folders on this machine must not be given such an environment.
-func TestPrivateMountsAreNotForOthersThanExec(t *testing.T) {
+// A driver that needs the folders on this machine must refuse such an environment.
+func TestPrivateMountsNeedExec(t *testing.T) {
 	t.Parallel()
 	p, d := keeping(t, clone.Private)
 	kept(t, d, p)
@@ -172,8 +172,8 @@ func TestPrivateMountsAreNotForOthersThanExec(t *testing.T) {
 	}
 }
 
-// A plan may choose another environment than the one that was made, and images are nothing to a clone.
-func TestAnotherImageIsNoOtherClone(t *testing.T) {
+// A plan may choose another environment than the one that was made, and a clone has no image.
+func TestAnotherImageKeepsTheClone(t *testing.T) {
 	t.Parallel()
 	p, d := keeping(t, clone.Auto)
 	spec := p.Spec("site")
@@ -185,13 +185,13 @@ func TestAnotherImageIsNoOtherClone(t *testing.T) {
 	}
 }
 
-func TestAutoCopiesWhatIsSmall(t *testing.T) {
+func TestAutoCopiesASmallSnapshot(t *testing.T) {
 	t.Parallel()
 	for files, hidden := range map[string]bool{"10": false, "10001": os.Geteuid() != 0} {
 		t.Run(files, func(t *testing.T) {
 			t.Parallel()
 			p, d := keeping(t, clone.Auto)
-			e := renewed(t, d, p.Spec("site"), false)
+			e := restored(t, d, p.Spec("site"), false)
 			expect(t, e, "mkdir node_modules && cd node_modules && seq "+files+" | xargs touch", "")
 			if err := e.Snapshot(t.Context(), key); err != nil {
 				t.Fatal(err)
@@ -199,7 +199,7 @@ func TestAutoCopiesWhatIsSmall(t *testing.T) {
 			if at := found(t, e); (at != folder(p)) != hidden {
 				t.Errorf("the work folder is at %s", at)
 			}
-			expect(t, renewed(t, d, p.Spec("other"), true), "ls node_modules | wc -l", files+"\n")
+			expect(t, restored(t, d, p.Spec("other"), true), "ls node_modules | wc -l", files+"\n")
 		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"signalbox/internal/process/processtest"
 )
 
-func TestProgramsFindWhatLiesBesideThem(t *testing.T) {
+func TestProgramsFindTheFilesBesideThem(t *testing.T) {
 	t.Parallel()
 	tools := t.TempDir()
 	for path, content := range map[string]string{
@@ -46,13 +46,13 @@ func TestProgramsFindWhatLiesBesideThem(t *testing.T) {
 	expect(t, e, "test -e "+tools+"/node/credentials && echo shown || echo hidden", "hidden\n")
 }
 
-func TestTheUsersHomeIsTheOneInside(t *testing.T) {
+func TestTheUsersHomeIsHomeInside(t *testing.T) {
 	t.Parallel()
 	p := environmenttest.NewProject(t)
 	e, err := clone.New(config(t, p)).Make(t.Context(), p.Spec("one"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Not the variable but what the system knows of the user, which is all that Java asks.
+	// Java asks the system for the user's home, and not the variable.
 	expect(t, e, `unset HOME; getent passwd "$(id -u)" | cut -d: -f6`, "/home/signalbox\n")
 }

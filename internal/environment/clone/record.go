@@ -12,8 +12,8 @@ import (
 	"signalbox/internal/process"
 )
 
-// Record implements environment.Environment. The commit is dated by the clock, but recording
-// the same content on the same parent again answers the first commit.
+// Record implements environment.Environment. The clock dates the commit, but recording the same content on the same parent
+// again returns the first commit.
 func (e *Environment) Record(ctx context.Context, parent, message string) (change environment.Change, err error) {
 	defer func() {
 		if err != nil {
@@ -43,8 +43,8 @@ func (e *Environment) Record(ctx context.Context, parent, message string) (chang
 	return change, errors.Join(e.restoreSubmodules(ctx, m), e.layout.save(m))
 }
 
-// restoreSubmodules takes back what was done to files of submodules, which no commit holds: what is tested is the commit.
-// If those of a new commit can't be had, the next call that needs the environment at that commit reports it.
+// restoreSubmodules undoes changes to files of submodules. No commit contains them, and the tests must test the commit. If the
+// submodules of a new commit are missing, the next call that needs the environment at that commit reports it.
 func (e *Environment) restoreSubmodules(ctx context.Context, m *made) error {
 	if len(m.Submodules) == 0 {
 		return nil
@@ -59,20 +59,20 @@ func (e *Environment) restoreSubmodules(ctx context.Context, m *made) error {
 	if err := e.place(ctx, m, e.layout.work, submodules); err == nil || ctx.Err() != nil {
 		return err
 	}
-	return e.rebuild(ctx, m) // a command took away our right to write there, say
+	return e.rebuild(ctx, m) // a command may have removed our right to write there
 }
 
-// marker is what the environment was made from; it is there once Make returned.
+// marker returns the environment's marker, which exists once Make has returned.
 func (e *Environment) marker() (*made, error) {
 	m, err := e.layout.load()
 	if err == nil && m == nil {
-		err = fmt.Errorf("read environment marker %s: %w", e.layout.marker(), fs.ErrNotExist)
+		err = fmt.Errorf("read environment marker %s: %w", e.layout.marker, fs.ErrNotExist)
 	}
 	return m, err
 }
 
-// commit brings a tree into the project's repository. Its commit is noted down before, so that
-// a repetition after a crash imports the same one.
+// commit brings a tree into the project's repository. It notes the commit first, so that a repetition after a crash imports the
+// same one.
 func (e *Environment) commit(ctx context.Context, m *made, tree, parent, message string) error {
 	if r := m.Recorded; r.Parent == parent && r.Tree == tree && r.Message == message && e.importCommit(ctx, r.Commit, parent) == nil {
 		return nil
@@ -85,7 +85,7 @@ func (e *Environment) commit(ctx context.Context, m *made, tree, parent, message
 	switch signs, err := repo.Signs(ctx, e.driver.config.Sign); {
 	case err != nil:
 		return err
-	case signs: // in the project's own repository, whose configuration says how, once the objects of the unsigned one are checked and there
+	case signs: // the project's own repository knows how, and needs the checked objects of the unsigned commit first
 		if err := e.importCommit(ctx, id, parent); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (e *Environment) commitTree(ctx context.Context, tree, message string, pare
 	date := fmt.Sprintf("@%d +0000", e.driver.config.Clock().Unix())
 	id, err := e.driver.git.Run(ctx, process.Command{
 		Args: append(args, tree), Stdin: strings.NewReader(message), Env: []string{
-			"GIT_DIR=" + e.layout.importGit(),
+			"GIT_DIR=" + e.layout.importGit,
 			"GIT_AUTHOR_NAME=" + who.Author.Name, "GIT_AUTHOR_EMAIL=" + who.Author.Email, "GIT_AUTHOR_DATE=" + date,
 			"GIT_COMMITTER_NAME=" + who.Committer.Name, "GIT_COMMITTER_EMAIL=" + who.Committer.Email, "GIT_COMMITTER_DATE=" + date,
 		}})
@@ -123,7 +123,7 @@ func (e *Environment) commitTree(ctx context.Context, tree, message string, pare
 	return objectID(id)
 }
 
-// user is whose commits are recorded.
+// user returns the author and committer of recorded commits.
 func (d *Driver) user(ctx context.Context) (git.User, error) {
 	if who := d.config.Identity; who != (git.Identity{}) {
 		return git.User{Author: who, Committer: who}, nil
@@ -137,8 +137,8 @@ func (d *Driver) user(ctx context.Context) (git.User, error) {
 
 // importCommit fetches a commit, its objects checked, and keeps it on the environment's ref.
 func (e *Environment) importCommit(ctx context.Context, id string, parents ...string) error {
-	return e.driver.config.Repo.FetchObjects(ctx, e.layout.importGit(), id, importRef(e.spec.ID), parents...)
+	return e.driver.config.Repo.FetchObjects(ctx, e.layout.importGit, id, importRefs+e.spec.ID, parents...)
 }
 
-// importRef leads to the commit that was last imported from an environment.
-func importRef(id string) string { return "refs/signalbox/environments/" + id }
+// importRefs begins the name of the ref that points at the commit last imported from an environment.
+const importRefs = "refs/signalbox/environments/"

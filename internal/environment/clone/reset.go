@@ -11,17 +11,18 @@ import (
 	"time"
 
 	"signalbox/internal/environment/clone/folder"
+	"signalbox/internal/environment/clone/overlay"
 	"signalbox/internal/environment/clone/plumbing"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
 )
 
-// resetTimeout ends a reset that something in the clone's own configuration keeps waiting.
+// resetTimeout ends a reset that hangs because of the clone's own configuration.
 const resetTimeout = 10 * time.Minute
 
-// resetScript runs inside, on the clone's own repository, which may be in any state: $1 is the
-// commit, $2 the branch, and where $3 is "pack", one with the objects of the commit comes on standard input.
-// HEAD takes the branch along to where it is reset. Little of it starts a program where nothing is to be done.
+// resetScript runs inside, on the clone's own repository, which may be in any state: $1 is the commit, $2 the branch. If $3 is
+// "pack", standard input is a pack with the objects of the commit. HEAD points at the branch, so the reset moves it. The script
+// starts few programs if there is nothing to do.
 const resetScript = `set -e
 test -d .git
 test ! -L .git
@@ -35,23 +36,17 @@ git symbolic-ref HEAD "refs/heads/$2"
 git reset --hard --quiet "$1"
 git clean -ffdq`
 
-// Reset implements environment.Environment. The clone's own git does the work inside; what it
-// came to is judged by content. If that is wrong, it is tried again with a new .git, which
-// keeps ignored files, and at last the clone is built anew.
-func (e *Environment) Reset(ctx context.Context, commit, keepRef string) error {
-	if err := e.reset(ctx, commit, keepRef); err != nil {
-		return fmt.Errorf("reset environment %s to %s: %w", e.spec.ID, commit, err)
-	}
-	return nil
-}
-
-func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
+// Reset implements environment.Environment. The clone's own git does the work inside, and we compare the resulting content. If
+// that is wrong, we try again with a new .git, which keeps ignored files, and at last rebuild the clone.
+func (e *Environment) Reset(ctx context.Context, commit, keepRef string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("reset environment %s to %s: %w", e.spec.ID, commit, err)
+		}
+	}()
 	m, err := e.marker()
-	if err != nil {
+	if err != nil || e.isSettled(m, commit) {
 		return err
-	}
-	if e.isSettled(m, commit) {
-		return nil
 	}
 	tree, err := e.driver.config.Repo.TreeOf(ctx, commit)
 	if err != nil {
@@ -93,8 +88,8 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 	return e.rebuild(ctx, m)
 }
 
-// keep puts the work folder's content on ref, unless it is that of the last known commit, of
-// tree, or is kept there already. What ref held before stays in its history.
+// keep saves the work folder's content on ref, unless it is that of the last known commit, of tree, or saved there already. The
+// earlier content of ref stays in its history.
 func (e *Environment) keep(ctx context.Context, m *made, tree, ref string) error {
 	repo := e.driver.config.Repo
 	found, err := e.tree(ctx, m.Head, listScript)
@@ -127,32 +122,20 @@ func (e *Environment) keep(ctx context.Context, m *made, tree, ref string) error
 	return repo.UpdateRef(ctx, ref, id, old)
 }
 
-// brought makes the content that of m.Head without building anything anew.
+// brought gives the work folder the content of m.Head without rebuilding the clone, and reports whether it could.
 func (e *Environment) brought(ctx context.Context, m *made, tree string) bool {
-	if len(m.Adopted) > 0 && e.showExcludes(ctx) != nil { // or what was adopted would be cleaned away
+	if len(m.Adopted) > 0 && e.showExcludes(ctx) != nil { // without it, git clean would delete the adopted folders
 		return e.replaceGit(ctx, m) == nil && e.restored(ctx, m.Head, tree)
 	}
 	return e.restored(ctx, m.Head, tree) || e.replaceGit(ctx, m) == nil && e.restored(ctx, m.Head, tree)
 }
 
-// restored resets the clone by its own git and reports whether its content is tree. Why it is
-// not does not matter: whatever spoiled it is about to be replaced.
+// restored resets the clone by its own git and reports whether its content is tree. The reason doesn't matter if it isn't: the
+// caller replaces whatever spoiled it.
 func (e *Environment) restored(ctx context.Context, commit, tree string) bool {
-	if e.runReset(ctx, commit) != nil {
-		return false
-	}
-	found, err := e.tree(ctx, commit, refreshScript)
-	if err != nil || found != tree {
-		return false
-	}
-	e.noteGit(ctx, commit)
-	return true
-}
-
-func (e *Environment) runReset(ctx context.Context, commit string) error {
 	pack, err := e.pack(ctx, commit)
 	if err != nil {
-		return err
+		return false
 	}
 	input, brings := io.Reader(strings.NewReader("")), ""
 	if pack != nil {
@@ -160,16 +143,22 @@ func (e *Environment) runReset(ctx context.Context, commit string) error {
 		input, brings = pack, "pack"
 	}
 	_, err = plumbing.Output(ctx, process.Command{
-		Args: []string{"sh", "-c", resetScript, "sh", commit, e.spec.Branch, brings},
-		Env: e.driver.git.Variables(
-			"GIT_DIR="+filepath.Join(e.Dir(), ".git"),
-			"GIT_WORK_TREE="+e.Dir()),
+		Args:  []string{"sh", "-c", resetScript, "sh", commit, e.spec.Branch, brings},
+		Env:   e.driver.git.Variables("GIT_DIR="+filepath.Join(e.Dir(), ".git"), "GIT_WORK_TREE="+e.Dir()),
 		Stdin: input, Total: resetTimeout,
-	}, e.exec)
-	return err
+	}, func(ctx context.Context, c process.Command) (process.Result, error) { return e.enter(ctx, c, false) })
+	if err != nil {
+		return false
+	}
+	found, err := e.tree(ctx, commit, refreshScript)
+	if err != nil || found != tree {
+		return false
+	}
+	e.noteGit(ctx, e.layout.work, commit)
+	return true
 }
 
-// pack writes what commit has and the clone did not have when it was made; nil where that is nothing.
+// pack writes the objects of commit that the clone did not have when it was made. It returns nil if there are none.
 func (e *Environment) pack(ctx context.Context, commit string) (*os.File, error) {
 	known := e.spec.Commit
 	m, err := e.marker()
@@ -204,22 +193,29 @@ func (e *Environment) pack(ctx context.Context, commit string) (*os.File, error)
 // replaceGit gives the clone a .git as Make would have made it.
 func (e *Environment) replaceGit(ctx context.Context, m *made) error {
 	if m.Warm.isLayered() {
-		return e.replaceLayeredGit(ctx, m)
+		if err := errors.Join(e.driver.letGo(ctx, e.layout), overlay.Unmount(e.layout.work)); err != nil {
+			return err
+		}
+		git := filepath.Join(e.layout.treeLayer.Upper(), ".git")
+		if err := errors.Join(folder.Remove(git), e.writeGit(git, m.Warm.Commit)); err != nil {
+			return err
+		}
+		return e.stack(ctx, m)
 	}
 	if err := e.initialize(ctx, nil, m.Head); err != nil {
 		return err
 	}
-	if err := folder.Remove(filepath.Join(e.layout.work, ".git")); err != nil {
+	git := filepath.Join(e.layout.work, ".git")
+	if err := folder.Remove(git); err != nil {
 		return err
 	}
-	if err := os.Rename(filepath.Join(e.layout.fresh(), ".git"), filepath.Join(e.layout.work, ".git")); err != nil {
+	if err := os.Rename(filepath.Join(e.layout.fresh, ".git"), git); err != nil {
 		return err
 	}
 	return e.layout.removeLeftovers()
 }
 
-// rebuild puts the clone aside and builds another. Interrupted, it leaves no folder, and the
-// next Make or Reset builds one.
+// rebuild deletes the clone and builds another. If it is interrupted there is no folder, and the next Make or Reset builds one.
 func (e *Environment) rebuild(ctx context.Context, m *made) error {
 	if m.Warm != nil {
 		m.Warm.Pending = true

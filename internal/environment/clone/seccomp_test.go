@@ -9,8 +9,8 @@ import (
 	"signalbox/internal/environment/environmenttest"
 )
 
-// Threads, processes and namespaces of another kind are made as ever: only user namespaces are closed.
-func TestAUserNamespaceIsMadeOnlyWhereThatIsConfigured(t *testing.T) {
+// The filter refuses only user namespaces, and no threads, processes and namespaces of another kind.
+func TestAUserNamespaceIsMadeOnlyIfConfigured(t *testing.T) {
 	t.Parallel()
 	for open, want := range map[bool]string{true: "made\n", false: "refused\n"} {
 		if !seccomp.Filters() { // the numbers of this architecture's system calls are not known

@@ -14,18 +14,16 @@ import (
 	"strings"
 
 	"signalbox/internal/environment/cache"
-	"signalbox/internal/environment/clone/plumbing"
-	"signalbox/internal/environment/clone/sandbox"
 	"signalbox/internal/environment/clone/submodule"
 	"signalbox/internal/process"
 )
 
-// submodulesFile lists the submodules whose files lie in a base.
+// submodulesFile lists the submodules with files in a snapshot.
 const submodulesFile = "submodules"
 
-// placeScript runs inside, in the work folder, and reads no repository but the store. Its arguments are first pairs of "-gone"
-// (no path begins with "-") and a path, whose files go; then for each submodule its path, its tree, the tree whose files are there (empty if none are),
-// and the index that knows these. A path that a link leads elsewhere ends it.
+// placeScript runs inside, in the work folder, and reads no repository but the store. Its first arguments are pairs of "-gone"
+// (no path begins with "-") and a path to delete. Then each submodule has four: its path, its tree, the tree whose files are
+// there (empty if none are), and the index that knows those files. A path that a link leads elsewhere ends the script.
 const placeScript = `set -e
 top=$(pwd -P)
 while test "$1" = -gone; do
@@ -50,26 +48,27 @@ while test $# -gt 0; do
 	cd "$top"
 done`
 
-// Files of submodules are put into the work folder without a .git, so git inside takes each for an uninitialized
-// submodule: nothing of its configuration is ever read, and an edit there cannot become part of a change. A file there
-// that the submodule does not track is like one that the project ignores.
+// A submodule's files are in the work folder without a .git, so git inside treats it as uninitialized: its configuration is never
+// read, and an edit there can't become part of a change. A file there that the submodule doesn't track is like one that the
+// project ignores.
 
-// wanted are the submodules whose files belong into the work folder at commit. What they consist of is in the store then.
+// wanted returns the submodules of commit, after bringing their objects into the store.
 func (e *Environment) wanted(ctx context.Context, commit string) ([]submodule.Placed, error) {
 	if e.driver.config.WithoutSubmodules {
 		return nil, nil
 	}
-	return e.driver.submodules.Obtain(ctx, commit, filepath.Join(e.layout.private, "submodule.git"), e.layout.tag())
+	return e.driver.submodules.Obtain(ctx, commit, filepath.Join(e.layout.private, "submodule.git"), e.layout.tag)
 }
 
-// Submodules makes sure that the environment can be brought to commit: an *environment.SubmoduleError says why not.
+// Submodules makes sure that the environment can have the submodules of commit. It returns an *environment.SubmoduleError if it
+// can't.
 func (e *Environment) Submodules(ctx context.Context, commit string) error {
 	_, err := e.wanted(ctx, commit)
 	return err
 }
 
-// CheckSubmodules says what is known, without fetching or writing anything, to keep an environment from having the
-// submodules of commit, as an *environment.SubmoduleError.
+// CheckSubmodules returns an *environment.SubmoduleError if an environment can't have the submodules of commit, as far as that
+// is known without fetching or writing anything.
 func (d *Driver) CheckSubmodules(ctx context.Context, commit string) error {
 	if d.config.WithoutSubmodules {
 		return nil
@@ -77,8 +76,8 @@ func (d *Driver) CheckSubmodules(ctx context.Context, commit string) error {
 	return d.submodules.Check(ctx, commit)
 }
 
-// place makes the tracked files of submodules in dir, the work folder or the fresh clone, those of wanted. It may be done
-// again at any time, also where it was cut off, and then writes what differs. The marker is for the caller to save.
+// place makes the tracked files of submodules in dir, the work folder or the fresh clone, those of wanted. It may be repeated at
+// any time, also after an interruption, and writes only the differences. The caller saves the marker.
 func (e *Environment) place(ctx context.Context, m *made, dir string, wanted []submodule.Placed) error {
 	if len(wanted) == 0 {
 		m.Submodules = nil
@@ -88,60 +87,35 @@ func (e *Environment) place(ctx context.Context, m *made, dir string, wanted []s
 	there := map[string]string{}
 	for _, p := range m.Submodules {
 		there[p.Path] = p.Tree
-		// What lay in the project itself git took away with it, or made a folder of the project's.
+		// If it lay in the project itself, git has deleted it, or made it a folder of the project's.
 		if !slices.ContainsFunc(wanted, func(w submodule.Placed) bool { return w.Path == p.Path }) &&
 			slices.ContainsFunc(wanted, func(w submodule.Placed) bool { return strings.HasPrefix(p.Path, w.Path+"/") }) {
 			args = append(args, "-gone", p.Path)
 		}
 	}
 	for _, w := range wanted {
-		args = append(args, w.Path, w.Tree, there[w.Path], e.layout.submoduleIndex(w.Path))
+		sum := sha256.Sum256([]byte(w.Path))
+		args = append(args, w.Path, w.Tree, there[w.Path], filepath.Join(e.layout.index, submoduleIndex+hex.EncodeToString(sum[:8])))
 	}
-	c := process.Command{Args: args, Total: plumbing.Timeout, Env: e.driver.git.Variables("GIT_DIR="+e.driver.submodules.Dir(), e.layout.tag())}
-	if _, err := plumbing.Output(ctx, c, func(ctx context.Context, c process.Command) (process.Result, error) { return e.placing(ctx, dir, c) }); err != nil {
-		return fmt.Errorf("put the files of submodules into place: %w", e.located(err))
+	store := e.driver.submodules.Dir()
+	_, err := e.onFiles(ctx, dir, process.Command{Args: args, Fresh: true, Env: e.driver.git.Variables("GIT_DIR="+store, e.layout.tag)},
+		[]string{store}, []string{e.layout.index, dir})
+	if err != nil {
+		return fmt.Errorf("put the files of submodules into place: %w", err)
 	}
 	m.Submodules = wanted
 	return nil
 }
 
-// placing runs git where it can write the work folder, and nothing else that counts.
-func (e *Environment) placing(ctx context.Context, dir string, c process.Command) (process.Result, error) {
-	d := e.driver
-	if d.config.Unsandboxed {
-		c.Dir, c.Fresh = dir, true
-		return d.config.Exec.Exec(ctx, c)
-	}
-	m, err := d.sandbox.Base()
-	if err != nil {
-		return process.Result{}, err
-	}
-	m.Show(sandbox.ReadOnly, d.submodules.Dir())
-	m.Show(sandbox.ReadWrite, e.layout.index())
-	m.Show(sandbox.ReadWrite, dir)
-	v := sandbox.View{Mounts: m}
-	if dir == e.layout.work {
-		if v.Within, err = e.namespace(ctx); err != nil {
-			return process.Result{}, err
-		}
-	}
-	return d.sandbox.Isolated(ctx, v, dir, c)
-}
-
-// submoduleIndex begins the names of the indexes of submodules' files, which lie beside that of Record.
+// submoduleIndex begins the names of the indexes of submodules' files. They are beside Record's index.
 const submoduleIndex = "submodule-"
 
-func (l layout) submoduleIndex(path string) string {
-	sum := sha256.Sum256([]byte(path))
-	return filepath.Join(l.index(), submoduleIndex+hex.EncodeToString(sum[:8]))
-}
-
-// dropIndexes forgets what is known of files in the work folder, by indexes whose names begin so: others will lie there.
+// dropIndexes deletes the indexes whose names begin with prefix, because the files that they know are about to be replaced.
 func (l layout) dropIndexes(prefix string) error {
-	entries, err := os.ReadDir(l.index())
+	entries, err := os.ReadDir(l.index)
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), prefix) {
-			err = errors.Join(err, os.Remove(filepath.Join(l.index(), entry.Name())))
+			err = errors.Join(err, os.Remove(filepath.Join(l.index, entry.Name())))
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -150,20 +124,20 @@ func (l layout) dropIndexes(prefix string) error {
 	return nil
 }
 
-// beginSubmodules notes that the work folder begins with what the base holds of submodules, if it stands on one.
+// beginSubmodules notes that the new work folder starts with the submodules of its snapshot, if it has one.
 func (e *Environment) beginSubmodules(m *made) (err error) {
-	if m.Submodules, err = e.driver.ofBase(m.Warm); err != nil {
+	if m.Submodules, err = e.driver.readSubmodules(m.Warm); err != nil {
 		return err
 	}
 	return e.layout.dropIndexes(submoduleIndex)
 }
 
-// ofBase are the submodules whose files an environment that stands on a base begins with.
-func (d *Driver) ofBase(w *warm) (list []submodule.Placed, err error) {
+// readSubmodules returns the submodules with files in the snapshot that an environment starts from.
+func (d *Driver) readSubmodules(w *warm) (list []submodule.Placed, err error) {
 	if w == nil || w.Bare {
 		return nil, nil
 	}
-	text, err := os.ReadFile(filepath.Join(d.bases.Path(w.Base), submodulesFile))
+	text, err := os.ReadFile(filepath.Join(d.snapshots.Path(w.Snapshot), submodulesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -171,12 +145,12 @@ func (d *Driver) ofBase(w *warm) (list []submodule.Placed, err error) {
 		err = json.Unmarshal(text, &list)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the base's submodules: %w", err)
+		return nil, fmt.Errorf("read the snapshot's submodules: %w", err)
 	}
 	return list, nil
 }
 
-// writeSubmodules notes for a base which files of submodules lie in it.
+// writeSubmodules lists the submodules with files in a snapshot.
 func writeSubmodules(staging string, list []submodule.Placed) error {
 	if len(list) == 0 {
 		return nil

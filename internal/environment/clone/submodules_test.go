@@ -44,7 +44,7 @@ func (o origin) commit(t testing.TB, files map[string]string) origin {
 	return o
 }
 
-// link commits that another repository's commit is shown at a path, and what .gitmodules says.
+// link commits a submodule at a path, and a .gitmodules.
 func link(t testing.TB, p *environmenttest.Project, path, commit, modules string) string {
 	t.Helper()
 	p.Write(t, ".gitmodules", modules)
@@ -55,7 +55,7 @@ func link(t testing.TB, p *environmenttest.Project, path, commit, modules string
 	return p.Commit
 }
 
-// served are a library and one nested in it, on a server; hits counts requests.
+// served is a library and one nested in it, on a server; hits counts requests.
 type served struct {
 	lib, nested origin
 	url         string
@@ -86,7 +86,7 @@ func serve(t testing.TB) *served {
 
 func (s *served) host() string { return strings.TrimPrefix(s.url, "http://") }
 
-// linked is a project that shows the library.
+// linked returns a project with the library as a submodule.
 func (s *served) linked(t testing.TB) *environmenttest.Project {
 	t.Helper()
 	p := environmenttest.NewProject(t)
@@ -94,7 +94,7 @@ func (s *served) linked(t testing.TB) *environmenttest.Project {
 	return p
 }
 
-// populated is one whose checkout has it as well, as "git submodule update" leaves it.
+// populated also fills its folder in the checkout, as "git submodule update" does.
 func (s *served) populated(t testing.TB, p *environmenttest.Project) {
 	t.Helper()
 	p.Git(t, "submodule", "--quiet", "update", "--init", "--recursive")
@@ -113,7 +113,7 @@ const seesSubmodules = `cat deps/lib/a.txt deps/lib/dir/b.txt deps/lib/inner/nes
 
 const submodulesSeen = "one\nb\nnested\n.gitignore\n.gitmodules\na.txt\ndir\ninner\n"
 
-// TestSubmodulesAreInAnEnvironmentAtTheirCommit takes them from the checkout: no network is there at all.
+// The submodules come from the checkout: there is no network.
 func TestSubmodulesAreInAnEnvironmentAtTheirCommit(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*clone.Config){
@@ -149,7 +149,7 @@ func submodulesStay(t *testing.T, s *served, p *environmenttest.Project, c clone
 	e := madeAs(t, d, p.Spec("site"))
 	expect(t, e, seesSubmodules, submodulesSeen)
 
-	// What is done there is no change, and a reset takes it back, but for what the library does not track.
+	// An edit there is no change, and a reset undoes it, except for files that the library doesn't track.
 	expect(t, e, `cd deps/lib && echo edited >a.txt && rm -r dir inner/nested/n.txt && echo built >a.o && git init -q .`, "")
 	expect(t, e, `rm -rf deps/lib/.git; git add -A && git status --porcelain`, "")
 	change, err := e.Record(t.Context(), p.Commit, "nothing\n")
@@ -171,7 +171,7 @@ func submodulesStay(t *testing.T, s *served, p *environmenttest.Project, c clone
 		expect(t, e, seesSubmodules, submodulesSeen)
 	}
 
-	// A later commit shows another one, without the nested library.
+	// A later commit has another one, without the nested library.
 	before := p.Commit
 	s.lib.Git(t, "rm", "-r", "--quiet", "inner", "dir", ".gitmodules")
 	after := s.lib.commit(t, map[string]string{"a.txt": "two\n"})
@@ -182,15 +182,15 @@ func submodulesStay(t *testing.T, s *served, p *environmenttest.Project, c clone
 	resets(t, e, before)
 	expect(t, e, seesSubmodules, submodulesSeen)
 
-	// What a set-up builds there is kept with the environment.
-	renew := func(e environment.Environment, commit string, warm bool) {
+	// A setup's files there are part of the snapshot.
+	restore := func(e environment.Environment, commit string, warm bool) {
 		t.Helper()
 		if got, err := e.Restore(t.Context(), commit, "key"); err != nil || got != warm {
-			t.Fatalf("renewed, warm is %v, %v", got, err)
+			t.Fatalf("restored, warm is %v, %v", got, err)
 		}
 	}
 	keeps := c.Warm != clone.Off
-	renew(e, before, false)
+	restore(e, before, false)
 	expect(t, e, `echo built >deps/lib/a.o && echo built >deps/lib/inner/nested/made && echo set up >build.o && mkdir -p build && mv build.o build`, "")
 	if err := e.Snapshot(t.Context(), "key"); err != nil {
 		t.Fatal(err)
@@ -202,13 +202,13 @@ func submodulesStay(t *testing.T, s *served, p *environmenttest.Project, c clone
 	other := madeAs(t, clone.New(c), p.Spec("other"))
 	expect(t, other, seesSubmodules, submodulesSeen)
 	keeps = keeps && !c.Unsandboxed // where every environment has folders of its own
-	renew(other, before, keeps)
+	restore(other, before, keeps)
 	if keeps {
 		expect(t, other, `cat deps/lib/a.o deps/lib/inner/nested/made build/build.o && rm deps/lib/a.o`, "built\nbuilt\nset up\n")
 	}
 	expect(t, other, seesSubmodules, submodulesSeen)
 	p.Commit = p.Git(t, "rev-parse", "HEAD")
-	renew(other, p.Commit, keeps)
+	restore(other, p.Commit, keeps)
 	expect(t, other, `cat deps/lib/a.txt; test -e deps/lib/dir || git status --porcelain`, "two\n")
 	if err := errors.Join(d.Remove(t.Context(), p.Spec("site")), d.Remove(t.Context(), p.Spec("other"))); err != nil {
 		t.Fatal(err)
@@ -255,7 +255,7 @@ func TestSubmodulesAreFetchedThroughTheNetworkOfTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestSubmodulesThatCannotBeHadAreNamedBeforeAnythingIsMade(t *testing.T) {
+func TestMissingSubmodulesAreNamedBeforeAnythingIsMade(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	missing := strings.Repeat("1", 40)
@@ -271,7 +271,7 @@ func TestSubmodulesThatCannotBeHadAreNamedBeforeAnythingIsMade(t *testing.T) {
 		"ssh, with a password":         {url: "ssh://ada:secret@example.org/lib.git", want: "needs ssh"},
 		"scp, with a password":         {url: "ada:secret@example.org:lib.git", want: "its address …@example.org:lib.git needs ssh"},
 		"scp, with an odd password":    {url: "a_da:@/secret@example.org:lib.git", want: "its address …@example.org:lib.git"},
-		"no URL, with a password":      {url: "https://ada:%zz/secret@example.org/lib", want: "its address …@example.org/lib is not"},
+		"no URL, with a password":      {url: "https://ada:%zz/secret@example.org/lib", want: "its address …@example.org/lib is neither"},
 		"a path":                       {url: s.lib.Root, want: "is neither http nor https"},
 		"a path as an address":         {url: "file://" + s.lib.Root, want: "is neither http nor https"},
 		"a relative one, at no remote": {url: "../lib", want: "the repository has no remote"},
@@ -303,7 +303,7 @@ func TestSubmodulesThatCannotBeHadAreNamedBeforeAnythingIsMade(t *testing.T) {
 			_, err := d.Make(t.Context(), p.Spec("site"))
 			checked := d.CheckSubmodules(t.Context(), p.Commit)
 			if test.late && checked != nil {
-				t.Errorf("a check said %v", checked)
+				t.Errorf("a check returned %v", checked)
 			}
 			if test.late {
 				checked = err
@@ -325,7 +325,7 @@ func TestSubmodulesThatCannotBeHadAreNamedBeforeAnythingIsMade(t *testing.T) {
 	}
 }
 
-func TestAServerThatSendsAFetchElsewhereIsNotFollowedThere(t *testing.T) {
+func TestAFetchFollowsNoRedirectToAnotherHost(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -343,7 +343,7 @@ func TestAServerThatSendsAFetchElsewhereIsNotFollowedThere(t *testing.T) {
 	}
 }
 
-// What a server says goes to a person as a setting to type, so it must not be able to write one.
+// A person types the host of a message into a setting, so a server must not be able to choose it.
 func TestAServerCannotSayWhichHostToAllow(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -393,7 +393,7 @@ func TestAKilledMakeHasItsSubmodulesOnceItIsMadeAgain(t *testing.T) {
 		}
 	}
 	if at < 40 {
-		t.Errorf("only %d kill points were met", at)
+		t.Errorf("only %d kill points were reached", at)
 	}
 }
 
@@ -421,7 +421,7 @@ func TestAKilledResetToAnotherCommitOfASubmoduleIsDoneAgain(t *testing.T) {
 		}
 	}
 	if at < 20 {
-		t.Errorf("only %d kill points were met", at)
+		t.Errorf("only %d kill points were reached", at)
 	}
 }
 
@@ -442,7 +442,7 @@ func TestAPartialCloneHasItsSubmodules(t *testing.T) {
 	expect(t, madeAs(t, d, p.Spec("site")), "cat deps/lib/a.txt deps/lib/inner/nested/n.txt", "one\nnested\n")
 }
 
-func TestASubmoduleOfWhichTheCheckoutLacksAFileIsFetchedOrNamed(t *testing.T) {
+func TestASubmoduleWithAMissingFileIsFetchedOrNamed(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	p := s.linked(t)
@@ -474,7 +474,7 @@ func TestASubmoduleOfWhichTheCheckoutLacksAFileIsFetchedOrNamed(t *testing.T) {
 	expect(t, madeAs(t, clone.New(c), p.Spec("site")), seesSubmodules, submodulesSeen)
 }
 
-func TestASubmoduleIsFetchedByTheCertificatesOfThisMachine(t *testing.T) {
+func TestASubmoduleIsFetchedWithTheCertificatesOfThisMachine(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -531,8 +531,8 @@ func TestAServerThatAsksForAPasswordOrDoesNotAnswerIsNamed(t *testing.T) {
 	}
 }
 
-// A request may be to move to another commit of a library. Who does that has it from where it is published.
-func TestAChangeMayMoveASubmoduleToACommitThatCanBeHad(t *testing.T) {
+// A request may ask for another commit of a library, which is fetched from its address.
+func TestAChangeMayMoveASubmoduleToAnAvailableCommit(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	p := s.linked(t)
@@ -557,12 +557,12 @@ func TestAChangeMayMoveASubmoduleToACommitThatCanBeHad(t *testing.T) {
 	mine, err := e.Record(t.Context(), change.Commit, "mine\n")
 	var missing *environment.SubmoduleError
 	if err != nil || !mine.Changed || !errors.As(e.Submodules(t.Context(), mine.Commit), &missing) || !strings.Contains(missing.Error(), "does not have it") {
-		t.Errorf("a commit of nobody else: %+v, %v, %v", mine, err, missing)
+		t.Errorf("a commit that no server has: %+v, %v, %v", mine, err, missing)
 	}
 }
 
-// TestAPathOfASubmoduleIsNoWordOfTheScript has paths that mean something to a shell, to git or to our own script.
-func TestAPathOfASubmoduleIsNoWordOfTheScript(t *testing.T) {
+// The paths have a meaning for a shell, for git or for our own script.
+func TestAPathOfASubmoduleIsNeverAnOption(t *testing.T) {
 	t.Parallel()
 	lib := newOrigin(t, filepath.Join(t.TempDir(), "lib"), map[string]string{"a.txt": "one\n"})
 	p := environmenttest.NewProject(t)
@@ -572,7 +572,7 @@ func TestAPathOfASubmoduleIsNoWordOfTheScript(t *testing.T) {
 		modules += "[submodule \"" + path + "\"]\n\tpath = " + path + "\n\turl = " + lib.Root + "\n"
 		link(t, p, path, lib.Commit, modules)
 	}
-	// What the first needs is there for all.
+	// All have the objects of the first.
 	if err := os.CopyFS(filepath.Join(p.Root, ".git", "modules", "gone"), os.DirFS(filepath.Join(lib.Root, ".git"))); err != nil {
 		t.Fatal(err)
 	}

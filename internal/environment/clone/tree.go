@@ -14,36 +14,35 @@ import (
 	"signalbox/internal/environment/clone/folder"
 	"signalbox/internal/environment/clone/plumbing"
 	"signalbox/internal/environment/clone/sandbox"
-
 	"signalbox/internal/git"
 	"signalbox/internal/process"
 )
 
 const (
-	// maxFile is the size from which on forges refuse a file.
+	// maxFile is the size from which forges refuse a file.
 	maxFile = 100 << 20
-	// maxAdded is the new content of all files together: more is a dependency folder or a disk
-	// image that nobody ignored.
+	// maxAdded is the new content of all files together: more is a dependency folder or a disk image that the project forgot
+	// to ignore.
 	maxAdded = 1 << 30
 )
 
-// The scripts are run by sh inside; data reaches them as arguments or on standard input only.
-// They use no command that looks into a repository nested in the work folder: "git add" runs
-// "git status" there, and with it whatever that repository's configuration names.
+// sh runs the scripts inside; data reaches them as arguments or on standard input only. They use no command that looks into a
+// repository nested in the work folder: "git add" runs "git status" there, and with it programs that the nested repository's
+// configuration names.
 const (
-	// listScript makes the index that of commit $1, keeping what is known of files that are the
-	// same there, and prints what differs in the work folder.
+	// listScript makes the index that of commit $1, keeping the times of files that are the same there, and prints the files
+	// that differ in the work folder.
 	listScript = `git read-tree --reset "$1" && exec git ls-files -z --others --modified --exclude-standard`
-	// refreshScript notes the times of all files, too, which a reset has written: later looks read only what changed.
+	// refreshScript also notes the times of all files, which a reset has written: later scripts read only changed files.
 	refreshScript = `git read-tree --reset "$1" || exit
 git update-index -q --refresh >/dev/null || true
 exec git ls-files -z --others --modified --exclude-standard`
-	// strayScript prints nothing exactly if the work folder is that of commit $1, without an empty folder beside it.
+	// strayScript prints nothing if and only if the work folder is that of commit $1, without further empty folders.
 	strayScript = `git read-tree --reset "$1" && exec git ls-files -z --others --directory --modified --exclude-standard`
 	addScript   = `git update-index -z --add --replace --stdin && exec git write-tree`
 )
 
-// tree is the content of the work folder as a tree in the import repository.
+// tree writes the content of the work folder as a tree into the import repository and returns its id.
 func (e *Environment) tree(ctx context.Context, parent, script string) (string, error) {
 	if err := e.layout.present(); err != nil {
 		return "", err
@@ -71,15 +70,26 @@ func (e *Environment) tree(ctx context.Context, parent, script string) (string, 
 	return objectID(tree)
 }
 
-// changed names what differs from parent, by one of the scripts. An index that cannot be read, which only costs time,
-// is made anew.
+// changed returns the files that differ from parent, according to one of the scripts. If git can't read the index it makes a new
+// one, which only costs time. An environment on an overlay starts with the snapshot's index, which knows the files from there;
+// copying that takes longer than all else, so it waits until now.
 func (e *Environment) changed(ctx context.Context, parent, script string) ([]string, error) {
-	index := filepath.Join(e.layout.index(), "index")
+	index := filepath.Join(e.layout.index, "index")
 	if err := os.Remove(index + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("remove stale lock: %w", err)
 	}
-	if err := e.borrowIndex(index); err != nil {
+	m, err := e.marker()
+	if err != nil {
 		return nil, err
+	}
+	if _, err := os.Lstat(index); m.Warm.isLayered() && errors.Is(err, fs.ErrNotExist) {
+		data, err := os.ReadFile(filepath.Join(e.driver.snapshots.Path(m.Warm.Snapshot), indexFile))
+		if err != nil {
+			return nil, fmt.Errorf("read the snapshot's index: %w", err)
+		}
+		if err := cache.ReplaceFile(index, data); err != nil {
+			return nil, err
+		}
 	}
 	list, err := e.importing(ctx, "", "sh", "-c", script, "sh", parent)
 	if err != nil && ctx.Err() == nil && os.Remove(index) == nil {
@@ -88,34 +98,17 @@ func (e *Environment) changed(ctx context.Context, parent, script string) ([]str
 	return splitNUL(list), err
 }
 
-// borrowIndex begins with the base's index where there is none: it knows the files that show
-// from there. It waits until it is needed, because copying it takes longer than all else.
-func (e *Environment) borrowIndex(index string) error {
-	m, err := e.marker()
-	if err != nil || !m.Warm.isLayered() {
-		return err
-	}
-	if _, err := os.Lstat(index); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	data, err := os.ReadFile(filepath.Join(e.driver.bases.Path(m.Warm.Base), indexFile))
-	if err != nil {
-		return fmt.Errorf("read the base's index: %w", err)
-	}
-	return cache.ReplaceFile(index, data)
-}
-
 func objectID(printed string) (string, error) {
 	id := strings.TrimSuffix(printed, "\n")
 	if !git.ValidID(id) {
-		return "", fmt.Errorf("git printed %.80q where an object id was due", printed)
+		return "", fmt.Errorf("git printed %.80q instead of an object id", printed)
 	}
 	return id, nil
 }
 
-// sort tells names of what is there from names of what is not, both ended by NUL, and looks at
-// the sizes before git reads anything. What is reached through a link, or is neither file, link
-// nor nested repository (a pipe, say), is not there; a folder's files have names of their own.
+// sort separates the names of existing files from those of deleted ones, both ended by NUL, and checks the sizes before git reads
+// anything. Anything behind a link, and anything but a file, link or nested repository (a pipe, say), counts as deleted; a
+// folder's files have names of their own.
 func (e *Environment) sort(ctx context.Context, names []string) (present, absent string, err error) {
 	n, err := e.namespace(ctx)
 	if err != nil {
@@ -151,53 +144,55 @@ func (e *Environment) sort(ctx context.Context, names []string) (present, absent
 	return there.String(), gone.String(), nil
 }
 
-// importing runs a program with our import repository and index, and the clone as nothing but files.
+// importing runs a program with our import repository and index, which uses the clone only as files. It can write objects and the
+// index, and nothing that this machine's git would obey.
 func (e *Environment) importing(ctx context.Context, input string, args ...string) (string, error) {
-	c := process.Command{
-		Args:  args,
-		Stdin: strings.NewReader(input),
-		Total: plumbing.Timeout,
-		Env: e.driver.git.Variables(
-			"GIT_DIR="+e.layout.importGit(),
-			"GIT_WORK_TREE="+e.layout.work,
-			"GIT_INDEX_FILE="+filepath.Join(e.layout.index(), "index")),
+	var readOnly []string
+	objects := filepath.Join(e.layout.importGit, "objects")
+	if !e.driver.config.Unsandboxed {
+		folders, err := plumbing.ObjectFolders(e.driver.config.Repo.ObjectsDir())
+		if err != nil {
+			return "", err
+		}
+		readOnly = append(folders, e.layout.work, e.layout.importGit, filepath.Join(objects, "info"))
 	}
-	if e.driver.config.Unsandboxed {
-		c.Dir = e.layout.work
-		printed, err := plumbing.Output(ctx, c, e.driver.config.Exec.Exec)
+	return e.onFiles(ctx, e.layout.work, process.Command{Args: args, Stdin: strings.NewReader(input), Env: e.driver.git.Variables(
+		"GIT_DIR="+e.layout.importGit, "GIT_WORK_TREE="+e.layout.work, "GIT_INDEX_FILE="+filepath.Join(e.layout.index, "index"))},
+		readOnly, []string{objects, e.layout.index})
+}
+
+// onFiles runs our own git on the files of dir, the work folder or the fresh clone, and returns its output. In the sandbox it has
+// no network, and sees nothing but the paths in readOnly and readWrite.
+func (e *Environment) onFiles(ctx context.Context, dir string, c process.Command, readOnly, readWrite []string) (printed string, err error) {
+	d := e.driver
+	c.Total = plumbing.Timeout
+	if d.config.Unsandboxed {
+		c.Dir = dir
+		printed, err = plumbing.Output(ctx, c, d.config.Exec.Exec)
 		return printed, e.located(err)
 	}
-	m, err := e.importMounts(ctx)
-	if err != nil {
+	v := sandbox.View{}
+	if v.Mounts, err = d.sandbox.Base(); err != nil {
 		return "", err
 	}
-	printed, err := plumbing.Output(ctx, c, func(ctx context.Context, c process.Command) (process.Result, error) {
-		return e.driver.sandbox.Isolated(ctx, m, e.layout.work, c)
+	for _, path := range readOnly {
+		v.Mounts.Show(sandbox.ReadOnly, path)
+	}
+	for _, path := range readWrite {
+		v.Mounts.Show(sandbox.ReadWrite, path)
+	}
+	if dir == e.layout.work {
+		if v.Within, err = e.namespace(ctx); err != nil {
+			return "", err
+		}
+	}
+	printed, err = plumbing.Output(ctx, c, func(ctx context.Context, c process.Command) (process.Result, error) {
+		return d.sandbox.Isolated(ctx, v, dir, c)
 	})
 	return printed, e.located(err)
 }
 
-// importMounts lets git write objects and the index, and nothing that this machine's git would obey.
-func (e *Environment) importMounts(ctx context.Context) (sandbox.View, error) {
-	m, err := e.driver.sandbox.Base()
-	if err != nil {
-		return sandbox.View{}, err
-	}
-	folders, err := plumbing.ObjectFolders(e.driver.config.Repo.ObjectsDir())
-	if err != nil {
-		return sandbox.View{}, err
-	}
-	objects := filepath.Join(e.layout.importGit(), "objects")
-	for _, path := range append(folders, e.layout.work, e.layout.importGit(), filepath.Join(objects, "info")) {
-		m.Show(sandbox.ReadOnly, path)
-	}
-	m.Show(sandbox.ReadWrite, objects)
-	m.Show(sandbox.ReadWrite, e.layout.index())
-	n, err := e.namespace(ctx)
-	return sandbox.View{Mounts: m, Within: n}, err
-}
-
-// lookAt is nil for what git has no mode for.
+// lookAt returns nil if git has no mode for the file, or there is none.
 func lookAt(root *os.Root, name string) (fs.FileInfo, error) {
 	if err := folder.NoLinks(root, filepath.Dir(name)); err != nil {
 		return nil, folder.Absence(err)

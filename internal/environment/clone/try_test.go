@@ -13,8 +13,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// A command is tried as it would run in an environment: with what it asks for, without the project, and
-// nothing of it stays.
+// A command is tried as it would run in an environment: with the requested files, without the project, and it leaves nothing.
 func TestACommandIsTriedWithoutAnEnvironment(t *testing.T) {
 	t.Parallel()
 	p := environmenttest.NewProject(t)
@@ -35,7 +34,7 @@ func TestACommandIsTriedWithoutAnEnvironment(t *testing.T) {
 		}
 	}
 	if _, err := d.Try(t.Context(), process.Command{Args: []string{"nobody-has-this"}, Total: time.Minute, OutputLimit: 1 << 20}); err == nil || !strings.Contains(err.Error(), "nobody-has-this") {
-		t.Errorf("a program that is not there: %v", err)
+		t.Errorf("a missing program: %v", err)
 	}
 	if left, err := os.ReadDir(c.State); err == nil && len(left) > 0 {
 		t.Errorf("left: %v", left)

@@ -15,22 +15,21 @@ import (
 	"signalbox/internal/environment/clone/folder"
 )
 
-// noteUntouched says of the clone being built that no command but ours has run in it: Restore
-// need not build another then. Where commands run by other means than Exec it is never said.
+// noteUntouched notes that no command but ours has run in the new clone, so that Restore need not build another. It notes
+// nothing if commands run by other means than Exec.
 func (e *Environment) noteUntouched() error {
 	if e.driver.shown.Load() {
 		return nil
 	}
-	if err := os.WriteFile(e.layout.untouched(), nil, 0o600); err != nil {
+	if err := os.WriteFile(e.layout.untouched, nil, 0o600); err != nil {
 		return fmt.Errorf("note that the clone is untouched: %w", err)
 	}
 	return nil
 }
 
-// touch takes that back, before a command runs. It is flushed: after a power cut what the
-// command wrote must not be taken for ours.
+// touch removes that note before a command runs. It flushes: after a power cut, the command's files must not count as ours.
 func (l layout) touch() error {
-	err := os.Remove(l.untouched())
+	err := os.Remove(l.untouched)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -44,44 +43,34 @@ func (l layout) touch() error {
 }
 
 func (l layout) isUntouched() bool {
-	_, err := os.Lstat(l.untouched())
+	_, err := os.Lstat(l.untouched)
 	return err == nil
 }
 
-func (e *Environment) show() {
-	e.driver.shown.Store(true)
-	_ = e.layout.touch() // isSettled looks at shown, too
-}
-
-// isSettled reports whether the environment is what Make, or a Reset after it, left: the content of
-// commit, of which no command has changed anything.
+// isSettled reports whether the environment is as Make, or a Reset after it, left it: at commit, and unchanged by any command.
 func (e *Environment) isSettled(m *made, commit string) bool {
 	return e.layout.isUntouched() && !e.driver.shown.Load() && (m.Warm == nil || !m.Warm.Pending) && m.Keeping == "" && m.Head == commit &&
 		folder.Is(e.layout.work)
 }
 
-// maxGitEntries bounds what is looked at of a .git: one of ours holds some thirty files, and where there are many it is
-// reset by its own git.
+// maxGitEntries bounds the files that gitState reads: our own .git has about thirty, and one with many is simply reset.
 const maxGitEntries = 5000
 
-// noteGit notes what the clone's .git is like after our own git made it or reset it to commit. An environment whose .git is still
-// like that, and whose files are the commit's, needs no reset: most tests leave neither changed. What cannot be noted
-// is reset.
-func (e *Environment) noteGit(ctx context.Context, commit string) {
-	if n, err := e.namespace(ctx); err == nil {
-		e.noteGitOf(n.Path(e.layout.work), commit)
+// noteGit notes the state of the clone's .git after our own git made it or reset it to commit. An environment with the same state
+// later, and with the commit's files, needs no reset: most tests change neither. Without a note it is reset.
+func (e *Environment) noteGit(ctx context.Context, dir, commit string) {
+	n, err := e.namespace(ctx)
+	if err != nil {
+		return
 	}
-}
-
-func (e *Environment) noteGitOf(dir, commit string) {
-	if state, err := gitState(dir); err == nil {
-		_ = os.WriteFile(e.layout.gitState(), []byte(commit+" "+state), 0o600)
+	if state, err := gitState(n.Path(dir)); err == nil {
+		_ = os.WriteFile(e.layout.gitState, []byte(commit+" "+state), 0o600)
 	}
 }
 
 // isAsLeft reports whether the environment is as our own git left it at commit.
 func (e *Environment) isAsLeft(ctx context.Context, commit string) bool {
-	noted, err := os.ReadFile(e.layout.gitState())
+	noted, err := os.ReadFile(e.layout.gitState)
 	if err != nil || len(noted) == 0 {
 		return false
 	}
@@ -98,8 +87,8 @@ func (e *Environment) isAsLeft(ctx context.Context, commit string) bool {
 
 var errManyFiles = errors.New("too many files")
 
-// gitState is a digest of the names below .git but for loose objects, and of what tells a file that was written or
-// replaced: a program can set every time of a file but that of its last change.
+// gitState returns a digest of the names below .git, except loose objects, and of the data that reveals a written or replaced
+// file: a program can set every time of a file except that of its last change.
 func gitState(dir string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -123,7 +112,7 @@ func gitState(dir string) (string, error) {
 			return errors.ErrUnsupported
 		}
 		_, _ = fmt.Fprintf(sum, "%q %d %o %d %v %v\n", path, s.Ino, s.Mode, s.Size, s.Mtim, s.Ctim)
-		if filepath.Dir(path) == ".git/objects" && len(entry.Name()) == len("00") { // loose ones, of which the folder tells
+		if filepath.Dir(path) == ".git/objects" && len(entry.Name()) == len("00") { // loose ones change their folder
 			return fs.SkipDir
 		}
 		return nil

@@ -12,49 +12,48 @@ import (
 	"signalbox/internal/environment/clone/folder"
 )
 
-// Way is how an environment is put on a base.
+// Way is the way an environment starts from a snapshot.
 type Way string
 
 const (
-	// Auto is Overlay for root, else Copy, or Private where that would take long.
+	// Auto is Overlay for root, otherwise Copy, or Private if copying would take long.
 	Auto Way = "auto"
-	// Overlay lays a writable layer over the base: near-constant time, and nothing that a
-	// command does reaches the base. It is mounted on this machine, for which we must be root.
+	// Overlay mounts a writable layer over the snapshot: it takes near-constant time, and commands can't change the snapshot.
+	// The mount is visible on this machine, and we must be root.
 	Overlay Way = "overlay"
-	// Private is the same in namespaces of our own, for which the kernel must let users make some:
-	// only commands of the environment see it. A folder of the base cannot be renamed there (EXDEV).
+	// Private is the same in namespaces of our own, if the kernel lets users make them: only commands of the environment see
+	// it. A folder of the snapshot can't be renamed there (EXDEV).
 	Private Way = "private"
-	// Shared shows the base's dependency folders read-only and copies what else git ignores.
-	// What wants to add a dependency fails, so it must be asked for.
+	// Shared shows the snapshot's dependency folders read-only and copies the other ignored files. A command that adds a
+	// dependency fails, so Auto never chooses it.
 	Shared Way = "shared"
-	// Copy copies everything that git ignores, sharing blocks where the file system can.
+	// Copy copies all ignored files, sharing blocks if the file system can.
 	Copy Way = "copy"
 	// Off keeps nothing.
 	Off Way = "off"
 )
 
-// baseVersion is of what a base consists of and how environments are put on it.
-const baseVersion = "2"
+// snapshotVersion is the version of the content of snapshots and of the ways to use them.
+const snapshotVersion = "2"
 
-// warm says in the marker on which base the environment stands. As long as it is there the base
-// is not deleted.
+// warm is the snapshot below the environment, as the marker has it. While it is there the snapshot is not deleted.
 type warm struct {
-	// Base is the id of the base, Commit what its tracked files are and its .git has the history of.
-	Base   string `json:"base"`
-	Commit string `json:"commit"`
-	Way    Way    `json:"way"`
-	// Bare: of the base only the tracked files are shown.
+	// Snapshot is the id of the snapshot, Commit the commit of its tracked files and of the history in its .git.
+	Snapshot string `json:"base"`
+	Commit   string `json:"commit"`
+	Way      Way    `json:"way"`
+	// Bare: the environment sees only the snapshot's tracked files.
 	Bare bool `json:"bare,omitempty"`
-	// Pending: the content has not been brought to the marker's head yet.
+	// Pending: the content is not yet that of the marker's head.
 	Pending bool `json:"pending,omitempty"`
-	// Shared are folders in the root of the base that commands see and cannot write.
+	// Shared are folders in the root of the snapshot that commands see and can't write.
 	Shared []string `json:"shared,omitempty"`
 }
 
-// isLayered reports whether the environment's folders are layers over those of its base.
+// isLayered reports whether the environment's folders are layers over those of its snapshot.
 func (w *warm) isLayered() bool { return w != nil && (w.Way == Overlay || w.Way == Private) }
 
-// way is how the environment's driver puts environments on bases.
+// way returns the way in which this driver uses snapshots.
 func (e *Environment) way(ctx context.Context) Way {
 	d := e.driver
 	switch wanted := d.config.Warm; {
@@ -70,20 +69,20 @@ func (e *Environment) way(ctx context.Context) Way {
 	}
 }
 
-// copiedFiles is how many files Auto rather copies: that takes a second or two, and everybody sees
-// and renames them as they like.
+// copiedFiles is the number of files up to which Auto copies: that takes a second or two, and every process can see and rename
+// them.
 const copiedFiles = 10_000
 
-// wayOn is how the environment is put on one base.
-func (e *Environment) wayOn(ctx context.Context, base *cache.Entry) Way {
+// wayOn returns the way to use one snapshot.
+func (e *Environment) wayOn(ctx context.Context, snapshot *cache.Entry) Way {
 	way, wanted := e.way(ctx), e.driver.config.Warm
-	if way == Private && wanted != Private && base != nil && base.Files <= copiedFiles {
+	if way == Private && wanted != Private && snapshot != nil && snapshot.Files <= copiedFiles {
 		return Copy
 	}
 	return way
 }
 
-// choose notes in the marker on which base to stand, if one suits.
+// choose notes the most recently used snapshot that suits in the marker, if there is one.
 func (e *Environment) choose(ctx context.Context, m *made, suits func(*cache.Entry) bool, bare bool) error {
 	if e.way(ctx) == Off {
 		return nil
@@ -92,56 +91,53 @@ func (e *Environment) choose(ctx context.Context, m *made, suits func(*cache.Ent
 	if err != nil {
 		return err
 	}
-	unlock, err := e.driver.bases.Lock(ctx)
+	unlock, err := e.driver.snapshots.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	base, err := e.driver.bases.Find(func(b *cache.Entry) bool {
-		return b.Version == baseVersion && b.Dir == e.Dir() && b.Home == e.home() && suits(b)
+	snapshot, err := e.driver.snapshots.Find(func(s *cache.Entry) bool {
+		return s.Version == snapshotVersion && s.Dir == e.Dir() && s.Home == e.home && suits(s)
 	})
-	if err != nil || base == nil {
+	if err != nil || snapshot == nil {
 		return err
 	}
-	way := e.wayOn(ctx, base)
+	way := e.wayOn(ctx, snapshot)
 	if bare && way == Copy {
 		return nil
 	}
-	m.Warm = &warm{Base: base.ID, Commit: base.Commit, Way: way, Bare: bare}
-	if m.Submodules, err = e.driver.ofBase(m.Warm); err != nil {
+	m.Warm = &warm{Snapshot: snapshot.ID, Commit: snapshot.Commit, Way: way, Bare: bare}
+	if m.Submodules, err = e.driver.readSubmodules(m.Warm); err != nil {
 		return err
 	}
-	m.Warm.Pending = base.Commit != m.Head || !slices.Equal(m.Submodules, submodules)
+	m.Warm.Pending = snapshot.Commit != m.Head || !slices.Equal(m.Submodules, submodules)
 	if err := e.layout.save(m); err != nil {
 		return err
 	}
-	return e.driver.bases.Touch(base.ID)
+	return e.driver.snapshots.Touch(snapshot.ID)
 }
 
-// settle makes of the environment what the marker says it is; what is already so stays. A base
-// that does not carry it is given up for a clone of its own.
+// settle makes the environment what the marker says, as far as it isn't. If the snapshot can't be used it builds a clone of its
+// own.
 func (e *Environment) settle(ctx context.Context, m *made) error {
-	err := e.settleOnBase(ctx, m)
-	if err == nil || ctx.Err() != nil || m.Warm == nil || !m.Warm.Pending && !errors.Is(err, errNoBase) && !errors.Is(err, folder.ErrSource) {
+	err := e.settleAsNoted(ctx, m)
+	if err == nil || ctx.Err() != nil || m.Warm == nil || !m.Warm.Pending && !errors.Is(err, errNoSnapshot) && !errors.Is(err, folder.ErrSource) {
 		return err
 	}
 	m.Warm = nil
 	return e.rebuild(ctx, m)
 }
 
-// errNoBase: the base is gone, or its content is not what it was kept as.
-var errNoBase = errors.New("the base does not carry the environment")
+// errNoSnapshot: the snapshot was deleted, or its content has changed.
+var errNoSnapshot = errors.New("the snapshot cannot be used")
 
-func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
+func (e *Environment) settleAsNoted(ctx context.Context, m *made) error {
 	if e.isHalfCleared(m) {
 		if err := e.clear(ctx); err != nil {
 			return err
 		}
 	}
 	if m.Warm.isLayered() {
-		if err := e.makeRoom(ctx); err != nil {
-			return err
-		}
 		if err := e.stackAgain(ctx, m); err != nil {
 			return err
 		}
@@ -152,9 +148,9 @@ func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
 			return err
 		}
 	}
-	e.stands(m)
+	e.noteMarker(m)
 	if !m.Warm.isLayered() || m.Warm.Bare {
-		if err := e.layout.layProfiles(); err != nil {
+		if err := e.layout.writeProfiles(); err != nil {
 			return err
 		}
 	}
@@ -170,7 +166,7 @@ func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
 		return err
 	}
 	if !e.restored(ctx, m.Head, tree) {
-		return fmt.Errorf("bring base %s to %s: %w", m.Warm.Base, m.Head, errNoBase)
+		return fmt.Errorf("bring snapshot %s to %s: %w", m.Warm.Snapshot, m.Head, errNoSnapshot)
 	}
 	if err := e.place(ctx, m, e.layout.work, submodules); err != nil {
 		return err
@@ -179,27 +175,28 @@ func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
 	return e.layout.save(m)
 }
 
-// isHalfCleared reports whether a renewal was cut off before it had cleared what stood on a base.
-// Its work folder is still mounted, or empty, and neither is the clone that the marker promises.
+// isHalfCleared reports whether a Restore was cut off before it had cleared an environment on a snapshot. The work folder is still
+// mounted, or empty, and neither is the clone that the marker promises.
 func (e *Environment) isHalfCleared(m *made) bool {
-	if !m.Warm.isLayered() && folder.Is(e.layout.treeLayer().Path) {
+	if !m.Warm.isLayered() && folder.Is(e.layout.treeLayer.Path) {
 		return true
 	}
-	_, err := os.Lstat(e.layout.holders())
+	_, err := os.Lstat(e.layout.holders)
 	return err == nil && (m.Warm == nil || m.Warm.Way != Private)
 }
 
-// makeRoom takes away a clone that Restore found as it was built, where the layers are to be.
-func (e *Environment) makeRoom(ctx context.Context) error {
-	if there, err := folder.Mounted(e.layout.work); err != nil || there || !e.layout.isUntouched() || !folder.Is(filepath.Join(e.layout.work, ".git")) {
+// stackAgain mounts the environment, and starts anew if a user deleted all its files: a mount point itself can't be deleted, so an
+// emptied folder counts as deleted.
+func (e *Environment) stackAgain(ctx context.Context, m *made) error {
+	there, err := folder.Mounted(e.layout.work)
+	if err != nil {
 		return err
 	}
-	return errors.Join(e.clear(ctx), e.layout.touch())
-}
-
-// stackAgain stacks, and begins anew where somebody deleted all there was: a mount point itself
-// cannot be deleted, so an emptied folder is what a deleted one is elsewhere.
-func (e *Environment) stackAgain(ctx context.Context, m *made) error {
+	if !there && e.layout.isUntouched() && folder.Is(filepath.Join(e.layout.work, ".git")) { // a clone that Restore found as it was built
+		if err := errors.Join(e.clear(ctx), e.layout.touch()); err != nil {
+			return err
+		}
+	}
 	if m.Warm.Way != Private || !e.isGone() {
 		if err := e.stack(ctx, m); err != nil {
 			return err
@@ -220,21 +217,21 @@ func (e *Environment) stackAgain(ctx context.Context, m *made) error {
 	return e.stack(ctx, m)
 }
 
-// stands notes what Exec and Fingerprint need to know of the marker.
-func (e *Environment) stands(m *made) {
-	e.included, e.shared, e.base = m.Included, nil, ""
+// noteMarker remembers the parts of the marker that Exec and Fingerprint need.
+func (e *Environment) noteMarker(m *made) {
+	e.included, e.shared, e.snapshot = m.Included, nil, ""
 	if m.Warm != nil {
-		e.shared, e.base = m.Warm.Shared, e.driver.bases.Path(m.Warm.Base)
+		e.shared, e.snapshot = m.Warm.Shared, e.driver.snapshots.Path(m.Warm.Snapshot)
 	}
 }
 
-// borrow puts a new environment on the tracked files of the base that was used last, which are
-// almost always nearer to its commit than nothing. It reports whether there was one.
+// borrow starts a new environment from the tracked files of the snapshot used last, which are almost always a better start than
+// none. It reports whether there was one.
 func (e *Environment) borrow(ctx context.Context, m *made) (bool, error) {
 	if way := e.way(ctx); way != Overlay && way != Private {
 		return false, nil
 	}
-	suits := func(b *cache.Entry) bool { return e.continues(ctx, b, m.Head) }
+	suits := func(s *cache.Entry) bool { return e.continues(ctx, s, m.Head) }
 	if err := e.choose(ctx, m, suits, true); err != nil || m.Warm == nil {
 		return false, err
 	}

@@ -17,9 +17,9 @@ import (
 	"signalbox/internal/environment/environmenttest"
 )
 
-// BenchmarkWarm makes an environment and renews it with what was kept, for a repository of 20,000
-// files with a dependency folder of 40,000, and beside it does the same with "git worktree add"
-// and "cp -a". Metrics: how often the one goes into the time of the other, and each one's median.
+// BenchmarkWarm makes an environment and restores it from a snapshot, for a repository of 20,000 files with a dependency folder
+// of 40,000. Beside it it does the same with "git worktree add" and "cp -a". Metrics: the ratio of their times, and the median
+// of each.
 func BenchmarkWarm(b *testing.B) {
 	for _, way := range []clone.Way{clone.Overlay, clone.Private, clone.Shared, clone.Copy} {
 		b.Run(string(way), func(b *testing.B) {
@@ -31,9 +31,9 @@ func BenchmarkWarm(b *testing.B) {
 			for b.Loop() {
 				took, remove := w.worktree(b)
 				cold = append(cold, took)
-				made, renewed := w.warm(b)
+				made, restored := w.warm(b)
 				remove()
-				warm, again = append(warm, made+renewed), append(again, renewed)
+				warm, again = append(warm, made+restored), append(again, restored)
 			}
 			b.ReportMetric(median(cold)/median(warm), "x-faster")
 			b.ReportMetric(median(cold)/median(again), "x-faster-renewing-alone")
@@ -54,10 +54,10 @@ func BenchmarkWarmGrowth(b *testing.B) {
 			var few, many []time.Duration
 			for b.Loop() {
 				for range 5 {
-					made, renewed := small.warm(b)
-					few = append(few, made+renewed)
-					made, renewed = large.warm(b)
-					many = append(many, made+renewed)
+					made, restored := small.warm(b)
+					few = append(few, made+restored)
+					made, restored = large.warm(b)
+					many = append(many, made+restored)
 				}
 			}
 			b.ReportMetric(median(many)/median(few), "x-growth")
@@ -72,12 +72,12 @@ func median(of []time.Duration) float64 {
 	return sorted[len(sorted)/2].Seconds()
 }
 
-// warmed is a project with a base.
+// warmed is a project with a snapshot.
 type warmed struct {
 	*environmenttest.Project
 	driver       *clone.Driver
 	dependencies string // a copy of them in the checkout
-	files        int    // of the base, dependencies included
+	files        int    // of the snapshot, dependencies included
 	n            int
 }
 
@@ -88,7 +88,7 @@ func newWarmed(b *testing.B, way clone.Way, files, dependencies int) *warmed {
 	c.Cache = 10 << 30
 	d := clone.New(c)
 	fill(b, filepath.Join(p.Root, "source"), files, sourceSize)
-	// Looking for files to bring along takes git as long as the checkout is large.
+	// Git searches the whole checkout for included files.
 	p.Git(b, "rm", "--quiet", ".worktreeinclude")
 	p.Git(b, "config", "gc.auto", "0") // or it would begin some time; a project's history is packed
 	p.Git(b, "add", "source")
@@ -97,7 +97,7 @@ func newWarmed(b *testing.B, way clone.Way, files, dependencies int) *warmed {
 	p.Git(b, "gc", "--quiet")
 	w := &warmed{Project: p, driver: d, dependencies: filepath.Join(p.Root, "node_modules"), files: files + dependencies}
 	fill(b, w.dependencies, dependencies, dependencySize)
-	e := renewed(b, d, p.Spec("first"), false)
+	e := restored(b, d, p.Spec("first"), false)
 	fill(b, filepath.Join(p.Root, p.Spec("first").Dir, "node_modules"), dependencies, dependencySize)
 	if err := e.Snapshot(b.Context(), key); err != nil {
 		b.Fatal(err)
@@ -128,8 +128,8 @@ func fill(b *testing.B, dir string, files, size int) {
 	}
 }
 
-// warm is how long Make and Restore took.
-func (w *warmed) warm(b *testing.B) (made, renewal time.Duration) {
+// warm returns the times of Make and Restore.
+func (w *warmed) warm(b *testing.B) (made, restoring time.Duration) {
 	b.Helper()
 	w.n++
 	spec := w.Spec(fmt.Sprintf("warm-%d", w.n))
@@ -143,12 +143,12 @@ func (w *warmed) warm(b *testing.B) (made, renewal time.Duration) {
 	if warm, err := e.Restore(b.Context(), spec.Commit, key); err != nil || !warm {
 		b.Fatal(warm, err)
 	}
-	renewal = time.Since(start)
+	restoring = time.Since(start)
 	w.check(b, e, spec)
-	return made, renewal
+	return made, restoring
 }
 
-// check looks at what came of it, and takes it away again.
+// check checks the environment and removes it.
 func (w *warmed) check(b *testing.B, e environment.Environment, spec environment.Spec) {
 	b.Helper()
 	expect(b, e, "git status --porcelain; find source node_modules -type f | wc -l", fmt.Sprintln(w.files))
@@ -157,8 +157,8 @@ func (w *warmed) check(b *testing.B, e environment.Environment, spec environment
 	}
 }
 
-// worktree is how long git and cp take for the same. What they made is removed when nothing is
-// measured: some file systems are slow to use again what was deleted a moment ago.
+// worktree returns the time of git and cp for the same. Remove deletes their files when nothing is measured: some file systems
+// are slow to reuse recently deleted space.
 func (w *warmed) worktree(b *testing.B) (took time.Duration, remove func()) {
 	b.Helper()
 	dir := filepath.Join(b.TempDir(), "tree")

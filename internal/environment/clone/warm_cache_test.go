@@ -15,7 +15,7 @@ import (
 	"signalbox/internal/environment/environmenttest"
 )
 
-func TestTheLeastRecentlyUsedBaseGoesFirstAndOneInUseNever(t *testing.T) {
+func TestTheLeastRecentlyUsedSnapshotIsDeletedFirstAndOneInUseNever(t *testing.T) {
 	eachWay(t, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
 		keep := func(id, key string) {
 			t.Helper()
@@ -26,7 +26,7 @@ func TestTheLeastRecentlyUsedBaseGoesFirstAndOneInUseNever(t *testing.T) {
 			if warm, err := e.Restore(t.Context(), p.Commit, key); err != nil || warm {
 				t.Fatal(warm, err)
 			}
-			expect(t, e, setUp, "")
+			expect(t, e, setup, "")
 			if err := e.Snapshot(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
@@ -94,24 +94,24 @@ func madeAs(t testing.TB, d *clone.Driver, s environment.Spec) environment.Envir
 	return e
 }
 
-func TestWhatIsLargerThanTheCacheIsNotKept(t *testing.T) {
+func TestASnapshotLargerThanTheCacheIsNotKept(t *testing.T) {
 	t.Parallel()
 	p, _ := keeping(t, clone.Auto)
 	c := keepingConfig(t, p, clone.Auto)
 	c.Cache = 4096
 	d := clone.New(c)
-	e := renewed(t, d, p.Spec("site"), false)
-	expect(t, e, setUp, "")
+	e := restored(t, d, p.Spec("site"), false)
+	expect(t, e, setup, "")
 	if err := e.Snapshot(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, e, verify, verified)
-	if found := bases(t, p); len(found) != 0 {
-		t.Errorf("kept are %q", found)
+	if found := snapshots(t, p); len(found) != 0 {
+		t.Errorf("kept %q", found)
 	}
 }
 
-// The fingerprint changes with what a set-up depends on and no run can change.
+// The fingerprint changes with the parts of the machine that a setup depends on.
 func TestTheFingerprintKnowsTheMachinesTools(t *testing.T) {
 	t.Parallel()
 	p := environmenttest.NewProject(t)
@@ -124,7 +124,7 @@ func TestTheFingerprintKnowsTheMachinesTools(t *testing.T) {
 	}
 	seen := map[string]string{fingerprint("one"): "at first"}
 	if _, ok := seen[fingerprint("two")]; !ok {
-		t.Error("another environment has another one")
+		t.Error("another environment has another fingerprint")
 	}
 	for i, change := range []func() error{
 		func() error { return os.WriteFile(filepath.Join(bin, "node"), []byte("#!/bin/sh\n"), 0o700) },
@@ -143,8 +143,8 @@ func TestTheFingerprintKnowsTheMachinesTools(t *testing.T) {
 	}
 }
 
-// What no command ran in is not built twice; what any command ran in is, even if it changed nothing.
-func TestACloneIsBuiltAgainOnceACommandRanInIt(t *testing.T) {
+// A clone is rebuilt if a command ran in it, even if that changed nothing, and only then.
+func TestACloneIsRebuiltOnceACommandRanInIt(t *testing.T) {
 	t.Parallel()
 	p, d := keeping(t, clone.Copy)
 	e := made(t, d, p)
@@ -165,23 +165,23 @@ func TestACloneIsBuiltAgainOnceACommandRanInIt(t *testing.T) {
 	}
 	defer func() { _ = hold.Close() }()
 	built := inode()
-	renewed(t, d, p.Spec("site"), false)
+	restored(t, d, p.Spec("site"), false)
 	if inode() != built {
-		t.Error("a clone in which nothing ran was built again")
+		t.Error("a clone in which nothing ran was rebuilt")
 	}
 	expect(t, e, "true", "")
-	renewed(t, d, p.Spec("site"), false)
+	restored(t, d, p.Spec("site"), false)
 	if inode() == built {
 		t.Error("a clone in which a command ran was kept")
 	}
-	e.(*clone.Environment).HostDir()
+	e.(*clone.Environment).HostFolders()
 	again, err := os.Open(folder(p) + "/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = again.Close() }()
 	built = inode()
-	renewed(t, d, p.Spec("site"), false)
+	restored(t, d, p.Spec("site"), false)
 	if inode() == built {
 		t.Error("a clone that was shown to others was kept")
 	}

@@ -17,19 +17,19 @@ import (
 	"signalbox/internal/environment/environmenttest"
 )
 
-// What is killed at a system call does everything on its first thread, which alone is traced.
+// Strace follows only the first thread, so a process to kill at a system call does everything there.
 func init() {
 	if os.Getenv("SIGNALBOX_TEST_CRASH") != "" {
 		runtime.LockOSThread()
 	}
 }
 
-// whole says whether an operation is killed at every instant in every way to stand on a base. Else
-// the ways share those out at which each does the same, among many.
-var whole = flag.String("sweep", "shared", `"all" kills at every instant in every way to stand on a base, "shared" at some in one of them`)
+// whole says whether an operation is killed at every point in every way to use a snapshot. Otherwise the ways share the many
+// points at which each does the same.
+var whole = flag.String("sweep", "shared", `"all" kills at every point in every way to use a snapshot, "shared" at some points in one of them`)
 
-// instants are the system calls that change what a later process finds, and which of them is
-// tried next: of the many that make and delete folders, each time twice as far.
+// instants are the system calls that change files for a later process, and the choice of the next to try: of the many that make
+// and delete folders, each is twice as far as the last.
 var instants = map[string]func(n int) int{
 	"renameat": each, "mount": each, "umount2": each, "syncfs": each, "mkdirat": doubling, "unlinkat": doubling,
 }
@@ -37,10 +37,10 @@ var instants = map[string]func(n int) int{
 func each(n int) int     { return n + 1 }
 func doubling(n int) int { return 2 * n }
 
-// shared are the calls whose instants the ways share.
+// shared are the calls that the ways share.
 var shared = []string{"mkdirat", "unlinkat"}
 
-// share is what the way whose turn it is takes of a call's instants, of which there are some.
+// share returns the numbers of a call at which this way kills.
 func share(call string, there, turn, ways int) (taken []int) {
 	if *whole == "all" || !slices.Contains(shared, call) {
 		turn, ways = 0, 1
@@ -64,7 +64,7 @@ func needs(t *testing.T, program string) {
 	t.Skipf("needs %s", program)
 }
 
-// traced is an operation in a process of its own under strace.
+// traced returns an operation in a process of its own under strace.
 func traced(t *testing.T, way clone.Way, operation string, p *environmenttest.Project, options ...string) *exec.Cmd {
 	t.Helper()
 	args := append(options, os.Args[0], operation, "-1", p.Root, p.Commit)
@@ -80,7 +80,7 @@ func killedAt(t *testing.T, way clone.Way, operation, call string, n int, p *env
 	return environmenttest.Killed(t, operation+" at "+call, n, c)
 }
 
-// counted lets an operation end, and is how often it makes each call.
+// counted lets an operation end, and counts each of its calls.
 func counted(t *testing.T, way clone.Way, operation string, p *environmenttest.Project) map[string]int {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "calls")
@@ -100,8 +100,8 @@ func counted(t *testing.T, way clone.Way, operation string, p *environmenttest.P
 	return times
 }
 
-// swept kills an operation before those calls that the way whose turn it is takes, each time in a
-// project of its own that attempt prepares and looks at afterwards. less is how many there are at least.
+// swept kills an operation before this way's share of the calls, each time in a project of its own that attempt prepares and
+// checks afterwards. There must be at least less kills.
 func swept(t *testing.T, way clone.Way, turn, ways int, operation string, calls []string, less int, attempt func(*testing.T, func(*environmenttest.Project))) {
 	t.Helper()
 	var times map[string]int
@@ -119,12 +119,12 @@ func swept(t *testing.T, way clone.Way, turn, ways int, operation string, calls 
 		}
 	}
 	if met < less {
-		t.Errorf("only %d instants were met", met)
+		t.Errorf("only %d kill points were reached", met)
 	}
 	t.Logf("%d instants", met)
 }
 
-// sweep is swept for all calls and ways, and looks whether all goes on.
+// sweep runs swept for all calls and ways, and checks that the environment continues.
 func sweep(t *testing.T, operation string, less int, prepare, goOn func(*testing.T, *environmenttest.Project, *clone.Driver)) {
 	t.Parallel()
 	needs(t, "strace")
@@ -146,11 +146,11 @@ func sweep(t *testing.T, operation string, less int, prepare, goOn func(*testing
 	}
 }
 
-// Whatever Snapshot was doing when it was killed, the environment has what its set-up made, keeping
-// it again works, and the next one begins from it.
-func TestAKilledKeepLosesNothing(t *testing.T) {
+// Wherever Snapshot was killed, the environment has its setup's files, another Snapshot works, and the next environment starts
+// from it.
+func TestAKilledSnapshotLosesNothing(t *testing.T) {
 	sweep(t, "keep", 12, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
-		expect(t, renewed(t, d, p.Spec("site"), false), setUp+" && echo dirt >>README.md", "")
+		expect(t, restored(t, d, p.Spec("site"), false), setup+" && echo dirt >>README.md", "")
 	}, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
 		e := made(t, d, p)
 		expect(t, e, "git checkout --quiet . && "+verify, verified)
@@ -158,58 +158,58 @@ func TestAKilledKeepLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect(t, e, verify+"; git status --porcelain", verified)
-		expect(t, renewed(t, d, p.Spec("other"), true), verify+"; git status --porcelain", verified)
+		expect(t, restored(t, d, p.Spec("other"), true), verify+"; git status --porcelain", verified)
 		if _, err := d.Prune(t.Context(), 1<<30, false); err != nil {
 			t.Fatal(err)
 		}
-		if whole := bases(t, p); len(whole) != 1 {
-			t.Errorf("bases are %q", whole)
+		if whole := snapshots(t, p); len(whole) != 1 {
+			t.Errorf("snapshots: %q", whole)
 		}
 		expectNoLeftovers(t, p)
 		expectNoStaging(t, p)
 	})
 }
 
-// Whatever Restore was doing when it was killed, renewing again works and the base is as it was.
-func TestAKilledRenewalIsRenewedAgain(t *testing.T) {
-	sweep(t, "renew", 8, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
+// Wherever Restore was killed, restoring again works and the snapshot is as it was.
+func TestAKilledRestoreIsRepeated(t *testing.T) {
+	sweep(t, "restore", 8, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
 		e, _ := kept(t, d, p)
 		expect(t, e, `echo x >README.md && echo x >node_modules/x && rm -r src/build && echo x >"$HOME/x"`, "")
 	}, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
-		base := bases(t, p)[0]
-		before := snapshot(t, base)
+		snapshot := snapshots(t, p)[0]
+		before := contents(t, snapshot)
 		expect(t, made(t, d, p), "test -s README.md && git rev-parse HEAD", p.Commit+"\n") // as it was, or anew
-		e := renewed(t, d, p.Spec("site"), true)
+		e := restored(t, d, p.Spec("site"), true)
 		expect(t, e, verify+`; git status --porcelain; ls node_modules | grep x; ls "$HOME"; git log --format=%H`, verified+p.Commit+"\n")
-		expectSame(t, before, base)
+		expectSame(t, before, snapshot)
 		if err := d.Remove(t.Context(), p.Spec("site")); err != nil {
 			t.Fatal(err)
 		}
 		expectNoLeftovers(t, p)
 		expectNoStaging(t, p)
 		if held, err := os.ReadDir(state(p)); err != nil || len(held) != 1 {
-			t.Errorf("beside the kept ones are left %v, %v", held, err)
+			t.Errorf("left behind beside the snapshots: %v, %v", held, err)
 		}
 		if left := mountsBelow(p.Root); len(left) != 0 {
-			t.Errorf("mounted are %q", left)
+			t.Errorf("still mounted: %q", left)
 		}
 	})
 }
 
-// A base that another run made meanwhile takes the place of a clone in which nothing ran yet.
-func TestARenewalThatIsKilledBeforeItMadeRoomIsRenewedAgain(t *testing.T) {
+// A snapshot that another run made meanwhile replaces a clone in which nothing ran yet.
+func TestARestoreKilledBeforeItClearedTheCloneIsRepeated(t *testing.T) {
 	needs(t, "strace")
 	eachLayered(t, func(t *testing.T, way clone.Way) {
-		swept(t, way, 0, 1, "renew", []string{"renameat"}, 5, func(t *testing.T, operate func(*environmenttest.Project)) {
+		swept(t, way, 0, 1, "restore", []string{"renameat"}, 5, func(t *testing.T, operate func(*environmenttest.Project)) {
 			p, d := keeping(t, way)
 			made(t, d, p)
-			other := renewed(t, d, p.Spec("other"), false)
-			expect(t, other, setUp, "")
+			other := restored(t, d, p.Spec("other"), false)
+			expect(t, other, setup, "")
 			if err := other.Snapshot(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
 			operate(p)
-			expect(t, renewed(t, clone.New(keepingConfig(t, p, way)), p.Spec("site"), true), verify+"; git status --porcelain", verified)
+			expect(t, restored(t, clone.New(keepingConfig(t, p, way)), p.Spec("site"), true), verify+"; git status --porcelain", verified)
 		})
 	})
 }

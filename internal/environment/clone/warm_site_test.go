@@ -20,13 +20,13 @@ import (
 
 const (
 	key   = "0123456789abcdef"
-	setUp = `mkdir -p node_modules/a/b src/build && echo dependency >node_modules/a/b/file && ln -s file node_modules/a/b/link && mkfifo node_modules/pipe &&
+	setup = `mkdir -p node_modules/a/b src/build && echo dependency >node_modules/a/b/file && ln -s file node_modules/a/b/link && mkfifo node_modules/pipe &&
 		echo tool >node_modules/tool && chmod 755 node_modules/tool && echo out >src/build/out && mkdir -p "$HOME/.cache" && echo cached >"$HOME/.cache/file"`
 	verify   = `cat node_modules/a/b/link src/build/out "$HOME/.cache/file" README.md`
 	verified = "dependency\nout\ncached\na project\n"
 )
 
-// waysBy are the ways to stand on a base; overlays take root.
+// waysBy returns the ways to use a snapshot; overlays take root.
 func waysBy(t *testing.T) []clone.Way {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -47,7 +47,7 @@ func eachWay(t *testing.T, test func(t *testing.T, p *environmenttest.Project, d
 	}
 }
 
-// eachLayered is a test for the ways that lay a layer over the base.
+// eachLayered runs a test for the ways that mount a layer over the snapshot.
 func eachLayered(t *testing.T, test func(t *testing.T, way clone.Way)) {
 	t.Parallel()
 	for _, way := range waysBy(t) {
@@ -61,7 +61,7 @@ func eachLayered(t *testing.T, test func(t *testing.T, way clone.Way)) {
 	}
 }
 
-// keeping is a project whose environments are kept.
+// keeping returns a project and a driver that keeps snapshots.
 func keeping(t testing.TB, way clone.Way) (*environmenttest.Project, *clone.Driver) {
 	t.Helper()
 	p := environmenttest.NewProject(t)
@@ -76,7 +76,7 @@ func keepingConfig(t testing.TB, p *environmenttest.Project, way clone.Way) clon
 	return c
 }
 
-// unmountAtEnd takes away what is mounted below a temporary folder, without which it cannot be deleted.
+// unmountAtEnd unmounts everything below a temporary folder, so that it can be deleted.
 func unmountAtEnd(t testing.TB, dir string) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -98,35 +98,35 @@ func mountsBelow(dir string) (paths []string) {
 	return paths
 }
 
-// renewed is an environment on the base kept under key, or where its set-up begins.
-func renewed(t testing.TB, d *clone.Driver, s environment.Spec, warm bool) environment.Environment {
+// restored makes an environment and restores it, from the snapshot under key if warm is set.
+func restored(t testing.TB, d *clone.Driver, s environment.Spec, warm bool) environment.Environment {
 	t.Helper()
 	e, err := d.Make(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := e.Restore(t.Context(), s.Commit, key); err != nil || got != warm {
-		t.Fatalf("renewed with warm %t, %v; want %t", got, err, warm)
+		t.Fatalf("restored with warm %t, %v; want %t", got, err, warm)
 	}
 	return e
 }
 
-// kept is an environment that was set up and kept; the only base is the second result.
+// kept sets an environment up and takes the only snapshot, whose folder is the second result.
 func kept(t testing.TB, d *clone.Driver, p *environmenttest.Project) (environment.Environment, string) {
 	t.Helper()
-	e := renewed(t, d, p.Spec("site"), false)
-	expect(t, e, setUp, "")
+	e := restored(t, d, p.Spec("site"), false)
+	expect(t, e, setup, "")
 	if err := e.Snapshot(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
-	bases := bases(t, p)
-	if len(bases) != 1 {
-		t.Fatalf("bases are %q", bases)
+	snapshots := snapshots(t, p)
+	if len(snapshots) != 1 {
+		t.Fatalf("snapshots: %q", snapshots)
 	}
-	return e, bases[0]
+	return e, snapshots[0]
 }
 
-func bases(t testing.TB, p *environmenttest.Project) []string {
+func snapshots(t testing.TB, p *environmenttest.Project) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(state(p), "cache", key+".*"))
 	if err != nil {
@@ -135,8 +135,8 @@ func bases(t testing.TB, p *environmenttest.Project) []string {
 	return found
 }
 
-// snapshot is everything that can be known of what lies below a folder.
-func snapshot(t testing.TB, dir string) map[string]string {
+// contents describes every file below a folder in full.
+func contents(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -172,13 +172,13 @@ func snapshot(t testing.TB, dir string) map[string]string {
 
 func expectSame(t testing.TB, before map[string]string, dir string) {
 	t.Helper()
-	after := snapshot(t, dir)
+	after := contents(t, dir)
 	for path := range before {
 		if before[path] != after[path] {
 			t.Errorf("%s was %s, is %s", path, before[path], after[path])
 		}
 	}
 	if !slices.Equal(slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after))) {
-		t.Errorf("the base has other files: %d became %d", len(before), len(after))
+		t.Errorf("the snapshot has other files: %d became %d", len(before), len(after))
 	}
 }

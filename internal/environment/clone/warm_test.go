@@ -17,7 +17,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// attempts are ways to write to a file $1, the folder $2 it lies in, or the base $3.
+// attempts are ways to write to a file $1, its folder $2, or the snapshot $3.
 var attempts = []string{
 	`echo x >"$1"`, `echo x >>"$1"`, `: >"$1"`, `truncate -s 0 "$1"`, `dd if=/dev/zero of="$1" bs=1 count=1 conv=notrunc`,
 	`chmod 777 "$1"`, `touch -d 2001-01-01 "$1"`, `touch -a "$1"`, `chown 65534 "$1"`, `ln "$1" "$2/other-name"`, `ln "$1" ./other-name && echo x >./other-name`,
@@ -29,34 +29,34 @@ var attempts = []string{
 	`test -e "$3" && rm -rf "$3"/*`, `test -e "$3" && echo x >"$3/base.json"`,
 }
 
-func TestNothingInsideWritesToTheBase(t *testing.T) {
+func TestNothingInsideWritesToTheSnapshot(t *testing.T) {
 	eachWay(t, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
-		first, base := kept(t, d, p)
-		before := snapshot(t, base)
-		other := renewed(t, d, p.Spec("other"), true)
+		first, snapshot := kept(t, d, p)
+		before := contents(t, snapshot)
+		other := restored(t, d, p.Spec("other"), true)
 		for _, e := range []environment.Environment{first, other} {
 			for _, attempt := range attempts {
 				args := []string{"sh", "-c", `for file; do sh -c "$attempt" sh "$file" "$(dirname "$file")" "$base"; done`, "sh",
 					"node_modules/tool", "node_modules/a/b/file", "README.md", "src/build/out", ".git/index", ".git/config", "/home/signalbox/.cache/file"}
-				if _, err := e.Exec(t.Context(), process.Command{Args: args, Env: []string{"attempt=" + attempt, "base=" + base}}); err != nil {
+				if _, err := e.Exec(t.Context(), process.Command{Args: args, Env: []string{"attempt=" + attempt, "base=" + snapshot}}); err != nil {
 					t.Fatalf("%s: %v", attempt, err)
 				}
 			}
-			expectSame(t, before, base)
+			expectSame(t, before, snapshot)
 		}
-		third := renewed(t, d, p.Spec("third"), true)
+		third := restored(t, d, p.Spec("third"), true)
 		expect(t, third, verify+"; git status --porcelain", verified)
-		expectSame(t, before, base)
+		expectSame(t, before, snapshot)
 	})
 }
 
 func TestSharedFoldersCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	p, d := keeping(t, clone.Shared)
-	_, base := kept(t, d, p)
-	e := renewed(t, d, p.Spec("other"), true)
+	_, snapshot := kept(t, d, p)
+	e := restored(t, d, p.Spec("other"), true)
 	for _, attempt := range attempts {
-		r, err := e.Exec(t.Context(), process.Command{Args: []string{"sh", "-c", attempt, "sh", "node_modules/tool", "node_modules/a", base}})
+		r, err := e.Exec(t.Context(), process.Command{Args: []string{"sh", "-c", attempt, "sh", "node_modules/tool", "node_modules/a", snapshot}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestSharedFoldersCannotBeWritten(t *testing.T) {
 	expect(t, attached, verify, verified)
 }
 
-func TestGitLooksIntoNoFileOfAKeptEnvironment(t *testing.T) {
+func TestGitReadsNoFileOfASnapshot(t *testing.T) {
 	eachLayered(t, func(t *testing.T, way clone.Way) {
 		p, d := keeping(t, way)
 		kept(t, d, p)
@@ -80,7 +80,7 @@ func TestGitLooksIntoNoFileOfAKeptEnvironment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, e := range map[string]environment.Environment{"adopted": adopted, "renewed": renewed(t, d, p.Spec("other"), true)} {
+		for name, e := range map[string]environment.Environment{"adopted": adopted, "renewed": restored(t, d, p.Spec("other"), true)} {
 			var said strings.Builder
 			r, err := e.Exec(t.Context(), process.Command{Args: []string{"sh", "-c", "GIT_TRACE2_EVENT=2 git status --porcelain"}, Stdout: &said, Stderr: &said})
 			if err != nil || !r.OK() {
@@ -88,7 +88,7 @@ func TestGitLooksIntoNoFileOfAKeptEnvironment(t *testing.T) {
 			}
 			counted := regexp.MustCompile(`"key":"refresh/sum_(lstat|scan)","value":"(\d+)"`).FindAllStringSubmatch(said.String(), -1)
 			if len(counted) != 2 || counted[0][2] != "6" || counted[1][2] != "0" {
-				t.Errorf("%s: of 6 files git looked at and into %q", name, counted)
+				t.Errorf("%s: of 6 files git checked and read %q", name, counted)
 			}
 		}
 	})
@@ -97,22 +97,22 @@ func TestGitLooksIntoNoFileOfAKeptEnvironment(t *testing.T) {
 func TestAnOverlayComesBackAfterARestartOfTheMachine(t *testing.T) {
 	eachLayered(t, func(t *testing.T, way clone.Way) {
 		p, d := keeping(t, way)
-		e, base := kept(t, d, p)
-		before := snapshot(t, base)
+		e, snapshot := kept(t, d, p)
+		before := contents(t, snapshot)
 		expect(t, e, `echo work >work.txt && echo x >node_modules/x && echo x >"$HOME/x"`, "")
 		restart(t, p, d, way)
 		e = made(t, clone.New(keepingConfig(t, p, way)), p)
 		expect(t, e, verify+`; cat work.txt node_modules/x "$HOME/x"`, verified+"work\nx\nx\n")
-		expectSame(t, before, base)
+		expectSame(t, before, snapshot)
 	})
 }
 
-// restart takes away what a restart of the machine does.
+// restart unmounts everything, as a restart of the machine does.
 func restart(t *testing.T, p *environmenttest.Project, d *clone.Driver, way clone.Way) {
 	t.Helper()
 	mounts := mountsBelow(p.Root)
 	if want := map[clone.Way]int{clone.Overlay: 2}[way]; len(mounts) != want {
-		t.Fatalf("mounted are %q", mounts)
+		t.Fatalf("mounted: %q", mounts)
 	}
 	for _, path := range mounts {
 		if err := unix.Unmount(path, 0); err != nil {
@@ -122,7 +122,7 @@ func restart(t *testing.T, p *environmenttest.Project, d *clone.Driver, way clon
 	d.Die()
 }
 
-func TestWhatSomebodyPutWhereAnOverlayBelongsIsNotHidden(t *testing.T) {
+func TestFilesOfOthersAtAMountPointAreNotHidden(t *testing.T) {
 	eachLayered(t, func(t *testing.T, way clone.Way) {
 		p, d := keeping(t, way)
 		kept(t, d, p)
@@ -140,10 +140,10 @@ func TestWhatSomebodyPutWhereAnOverlayBelongsIsNotHidden(t *testing.T) {
 	})
 }
 
-func TestRemovingUnmountsAndLeavesTheBase(t *testing.T) {
+func TestRemovingUnmountsAndLeavesTheSnapshot(t *testing.T) {
 	eachWay(t, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
-		_, base := kept(t, d, p)
-		before := snapshot(t, base)
+		_, snapshot := kept(t, d, p)
+		before := contents(t, snapshot)
 		inside, err := os.Open(folder(p)) // as a person's shell is
 		if err != nil {
 			t.Fatal(err)
@@ -153,38 +153,38 @@ func TestRemovingUnmountsAndLeavesTheBase(t *testing.T) {
 			t.Fatal(err)
 		}
 		if left := mountsBelow(p.Root); len(left) != 0 {
-			t.Errorf("mounted are %q", left)
+			t.Errorf("still mounted: %q", left)
 		}
-		expectSame(t, before, base)
+		expectSame(t, before, snapshot)
 	})
 }
 
-// A mount that nobody expects, of the base itself even, stops deletion before it begins.
+// An unexpected mount, even of the snapshot itself, stops deletion before it begins.
 func TestNothingIsDeletedThroughAMount(t *testing.T) {
 	t.Parallel()
 	needsRoot(t)
 	p, d := keeping(t, clone.Copy)
-	e, base := kept(t, d, p)
-	before := snapshot(t, base)
+	e, snapshot := kept(t, d, p)
+	before := contents(t, snapshot)
 	for _, at := range []string{folder(p) + "/src/build", state(p) + "/site/home/.cache", state(p) + "/site/tmp"} {
-		if err := unix.Mount(filepath.Join(base, "tree"), at, "", unix.MS_BIND, ""); err != nil {
+		if err := unix.Mount(filepath.Join(snapshot, "tree"), at, "", unix.MS_BIND, ""); err != nil {
 			t.Fatal(err)
 		}
 		if err := d.Remove(t.Context(), p.Spec("site")); err == nil || !strings.Contains(err.Error(), "mounted") && !errors.Is(err, syscall.EBUSY) {
 			t.Errorf("removed with a mount at %s: %v", at, err)
 		}
 		if _, err := e.Restore(t.Context(), p.Commit, key); err == nil && !strings.HasSuffix(at, "/tmp") {
-			t.Errorf("renewed with a mount at %s", at)
+			t.Errorf("restored with a mount at %s", at)
 		}
 		for _, path := range mountsBelow(p.Root) {
 			if err := unix.Unmount(path, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
-		expectSame(t, before, base)
+		expectSame(t, before, snapshot)
 		if err := d.Remove(t.Context(), p.Spec("site")); err != nil {
 			t.Fatal(err)
 		}
-		e = renewed(t, d, p.Spec("site"), true)
+		e = restored(t, d, p.Spec("site"), true)
 	}
 }

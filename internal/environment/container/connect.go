@@ -37,8 +37,9 @@ const (
 
 // connect waits for the server of container c.
 func (e *Environment) connect(ctx context.Context, c engine.Container, wait time.Duration) error {
+	hostWork, hostHome := e.clone.HostFolders()
 	server := &execserver.Client{Dir: e.runFolder(), First: c.First, Clock: e.driver.config.Clock,
-		Mounts: map[string]string{workspace: e.clone.HostDir(), home: e.clone.HostHome()}}
+		Mounts: map[string]string{workspace: hostWork, home: hostHome}}
 	for _, m := range e.state.Shown {
 		server.Mounts[m.Target] = m.Source
 	}

@@ -29,8 +29,8 @@ func TestConformance(t *testing.T) {
 		}
 		return environmenttest.Harness{Driver: container.New(c), Project: p, Isolated: true, OwnSystem: true, Keeps: true, Connected: connected, Sample: true}
 	}
-	t.Run("of all", func(t *testing.T) { t.Parallel(); environmenttest.Run(t, open) })
-	t.Run("of the network", func(t *testing.T) { t.Parallel(); environmenttest.RunNetwork(t, open) })
+	t.Run("of all", func(t *testing.T) { t.Parallel(); environmenttest.Run(t, environmenttest.Whole, open) })
+	t.Run("of the network", func(t *testing.T) { t.Parallel(); environmenttest.Run(t, environmenttest.Network, open) })
 }
 
 // config is a driver's for a project. Its containers go with the test.

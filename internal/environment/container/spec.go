@@ -84,9 +84,10 @@ func (d *Driver) containerName(id string) string { return "signalbox-" + d.proje
 
 // mounts returns everything of this machine that the container shows, parents first.
 func (e *Environment) mounts() []engine.Mount {
+	hostWork, hostHome := e.clone.HostFolders()
 	list := []engine.Mount{
-		{Source: e.clone.HostDir(), Target: workspace},
-		{Source: e.clone.HostHome(), Target: home},
+		{Source: hostWork, Target: workspace},
+		{Source: hostHome, Target: home},
 		{Source: e.runFolder(), Target: runFolder},
 		{Source: e.driver.config.Program, Target: programInside, ReadOnly: true},
 		{Source: e.egressFolder(), Target: egressInside, ReadOnly: true},

@@ -23,7 +23,7 @@ type Project struct {
 	Commit string
 }
 
-// Variables are the variables with which every driver under test is made.
+// Variables are the allowed variables of every driver under test.
 var Variables = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "SIGNALBOX_TEST_ALLOWED=yes"}
 
 // Identity is the author of every commit that a driver under test records, independent of this machine's git settings.
@@ -39,7 +39,7 @@ var tracked = map[string]string{
 	"run.sh":           "#!/bin/sh\necho run\n",
 }
 
-// ignored lies in the checkout only.
+// ignored are files in the checkout that are not in the commit.
 var ignored = map[string]string{
 	".env":              "KEY=value\n",
 	"local/a b[1].conf": "local\n",
@@ -47,12 +47,19 @@ var ignored = map[string]string{
 	"build/out":         "built\n",
 }
 
-// NewProject makes a repository in a temporary folder: a copy of the first one, which takes no git.
+// NewProject makes a repository in a temporary folder: a copy of the first one, which needs no git.
 func NewProject(t testing.TB) *Project {
 	t.Helper()
 	first.Do(func() { first.files, first.commit = newProject(t) })
 	p := &Project{Root: t.TempDir(), Commit: first.commit}
-	t.Cleanup(func() { openFolders(p.Root) })
+	t.Cleanup(func() { // setups make folders read-only, and their snapshots still exist when a test ends
+		_ = filepath.WalkDir(p.Root, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.IsDir() {
+				_ = os.Chmod(path, 0o700)
+			}
+			return nil
+		})
+	})
 	if err := os.CopyFS(p.Root, first.files); err != nil {
 		t.Fatal(err)
 	}
@@ -102,16 +109,6 @@ func newProject(t testing.TB) (fstest.MapFS, string) {
 		t.Fatal(err)
 	}
 	return files, p.Commit
-}
-
-// openFolders makes a folder deletable: setups make folders read-only, and their snapshots still exist when a test ends.
-func openFolders(dir string) {
-	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
 }
 
 // Write puts a file into the checkout.

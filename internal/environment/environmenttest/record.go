@@ -1,34 +1,24 @@
 package environmenttest
 
 import (
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"signalbox/internal/environment"
 )
 
 var recordTests = []conformance{
-	{"an untouched folder is no change", testUntouched},
 	{"additions, deletions, modes, links and binary files are recorded", testContent},
-	{"recording twice answers the same commit", testRecordTwice},
-	{"a later record sees only what changed since", testRecordAgain},
-	{"a tracked file that is ignored stays recorded", testTrackedIgnored},
-	{"a link in place of a folder, a folder in place of a file and a pipe in place of a file are recorded as they are", testReplaced},
+	{"an untouched folder is no change, and recording twice returns the same commit", testRecordTwice},
+	{"a later record sees only later changes: tracked files that are ignored, links, folders and pipes in place of others are recorded as they are", testChanges},
 	{"a nested repository is recorded as a link to its commit", testNested},
-	{"a pipe is left out and does not hang", testPipe},
 	{"hostile git metadata takes no part", testHostile},
-	{"a commit of the agent's own moves nothing", testOwnCommit},
-	{"a link out of the folder is recorded as a link and never read", testLinkOut},
-	{"reading refuses what is no file of the folder", testRead},
-}
-
-func testUntouched(t *testing.T, s *site) {
-	change := s.record(t, s.spec.Commit)
-	equal(t, "changed", change.Changed, false)
-	equal(t, "commit", change.Commit, s.spec.Commit)
-	equal(t, "tree", change.Tree, s.Project.Git(t, "rev-parse", s.spec.Commit+"^{tree}"))
+	{"reading refuses everything but a file of the folder, and a link out of it is recorded as a link", testRead},
 }
 
 func testContent(t *testing.T, s *site) {
@@ -56,6 +46,8 @@ func testContent(t *testing.T, s *site) {
 }
 
 func testRecordTwice(t *testing.T, s *site) {
+	untouched := s.record(t, s.spec.Commit)
+	equal(t, "untouched", untouched, environment.Change{Commit: s.spec.Commit, Tree: s.Project.Git(t, "rev-parse", s.spec.Commit+"^{tree}")})
 	s.must(t, "echo more >>README.md")
 	first := s.record(t, s.spec.Commit)
 	equal(t, "second record", s.record(t, s.spec.Commit), first)
@@ -67,39 +59,32 @@ func testRecordTwice(t *testing.T, s *site) {
 	equal(t, "record after a restart", second, first)
 }
 
-func testRecordAgain(t *testing.T, s *site) {
-	s.must(t, "echo 1 >first && echo keep >kept")
-	first := s.record(t, s.spec.Commit)
-	s.must(t, "echo 2 >second && rm first")
-	second := s.record(t, first.Commit)
-	equal(t, "difference", s.Project.Git(t, "diff-tree", "-r", "--name-status", first.Commit, second.Commit), "D\tfirst\nA\tsecond")
-	equal(t, "on the first parent", s.Project.Git(t, "diff-tree", "-r", "--name-status", s.spec.Commit, second.Commit), "A\tkept\nA\tsecond")
-}
-
-func testTrackedIgnored(t *testing.T, s *site) {
-	s.must(t, "echo src/ >>.gitignore && echo three >>src/app.txt")
-	change := s.record(t, s.spec.Commit)
-	equal(t, "difference", s.Project.Git(t, "diff-tree", "-r", "--name-status", s.spec.Commit, change.Commit), "M\t.gitignore\nM\tsrc/app.txt")
-	s.must(t, "echo x >x")
-	second := s.record(t, change.Commit)
-	equal(t, "second difference", s.Project.Git(t, "diff-tree", "-r", "--name-status", change.Commit, second.Commit), "A\tx")
-}
-
-func testPipe(t *testing.T, s *site) {
-	s.must(t, "mkfifo pipe && echo x >file")
-	change := s.record(t, s.spec.Commit)
-	equal(t, "difference", s.Project.Git(t, "diff-tree", "-r", "--name-status", s.spec.Commit, change.Commit), "A\tfile")
-}
-
-func testReplaced(t *testing.T, s *site) {
-	s.must(t, `rm run.sh README.md && mkfifo run.sh && mkdir README.md && echo x >README.md/x && mv src copy && ln -s copy src`)
-	change := s.record(t, s.spec.Commit)
-	equal(t, "difference", s.Project.Git(t, "diff-tree", "-r", "--no-renames", "--name-status", s.spec.Commit, change.Commit),
-		"D\tREADME.md\nA\tREADME.md/x\nA\tcopy/app.txt\nA\tcopy/binary\nD\trun.sh\nA\tsrc\nD\tsrc/app.txt\nD\tsrc/binary")
-	s.must(t, "rm src run.sh && mv copy src && rm -r README.md && echo file >README.md")
-	second := s.record(t, change.Commit)
-	equal(t, "difference after going back", s.Project.Git(t, "diff-tree", "-r", "--no-renames", "--name-status", s.spec.Commit, second.Commit),
-		"M\tREADME.md\nD\trun.sh")
+// testChanges records one change after another: each script starts from the files of the last.
+func testChanges(t *testing.T, s *site) {
+	parent := s.spec.Commit
+	difference := []string{"diff-tree", "-r", "--no-renames", "--name-status"}
+	for _, step := range []struct{ name, script, want string }{
+		{"first", "echo 1 >first && echo keep >kept", "A\tfirst\nA\tkept"},
+		{"second", "echo 2 >second && rm first", "D\tfirst\nA\tsecond"},
+		{"ignored, but tracked", "echo src/ >>.gitignore && echo three >>src/app.txt", "M\t.gitignore\nM\tsrc/app.txt"},
+		{"later", "echo x >x", "A\tx"},
+		{"not ignored any more", "git checkout --quiet HEAD .gitignore src && rm x", "M\t.gitignore\nM\tsrc/app.txt\nD\tx"},
+		{"a pipe is left out and does not hang", "mkfifo pipe && echo x >file", "A\tfile"},
+		{"a commit of the agent's own moves nothing", "echo y >y && git add y && git commit --quiet --message=mine && git checkout --quiet -b elsewhere", "A\ty"},
+		{"a link in place of a folder, a folder in place of a file and a pipe in place of a file",
+			"rm run.sh README.md && mkfifo run.sh && mkdir README.md && echo x >README.md/x && mv src copy && ln -s copy src",
+			"D\tREADME.md\nA\tREADME.md/x\nA\tcopy/app.txt\nA\tcopy/binary\nD\trun.sh\nA\tsrc\nD\tsrc/app.txt\nD\tsrc/binary"},
+		{"the way back", "rm src run.sh && mv copy src && rm -r README.md && echo file >README.md",
+			"A\tREADME.md\nD\tREADME.md/x\nD\tcopy/app.txt\nD\tcopy/binary\nD\tsrc\nA\tsrc/app.txt\nA\tsrc/binary"},
+	} {
+		s.must(t, step.script)
+		change := s.record(t, parent)
+		equal(t, step.name, s.Project.Git(t, append(difference, parent, change.Commit)...), step.want)
+		equal(t, step.name+": parent", s.Project.Git(t, "rev-parse", change.Commit+"^"), parent)
+		parent = change.Commit
+	}
+	equal(t, "on the first parent", s.Project.Git(t, append(difference, s.spec.Commit, parent)...),
+		"M\tREADME.md\nA\tfile\nA\tkept\nD\trun.sh\nA\tsecond\nA\ty")
 }
 
 func testNested(t *testing.T, s *site) {
@@ -114,7 +99,7 @@ func testNested(t *testing.T, s *site) {
 	equal(t, "tree without it", s.record(t, change.Commit).Tree, s.Project.Git(t, "rev-parse", s.spec.Commit+"^{tree}"))
 }
 
-// hostile scripts get a canary's path as $1; it must never exist on this machine.
+// hostile scripts get the path of a canary as $1. The canary must never exist on this machine.
 var hostile = map[string]string{
 	"its configuration runs programs": `
 		git config core.fsmonitor "touch '$1'" && git config filter.x.clean "touch '$1'; echo spoiled" &&
@@ -150,16 +135,16 @@ func testHostile(t *testing.T, s *site) {
 	for name, script := range s.sampled(hostile) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := s.another(t, "h"+strings.ToLower(uniqueName()))
+			s := s.another(t, "h"+strings.ToLower(rand.Text()))
 			canary := filepath.Join(t.TempDir(), "canary")
 			s.must(t, "mkdir -p .git/hooks .git/info && "+script, canary)
-			_ = os.Remove(canary) // without isolation the script's own git may have fired it
+			_ = os.Remove(canary) // without isolation the script's own git may have made it
 			s.must(t, `printf 'read\r\nme\n' >README.md && echo work >work.txt && echo three >src/app.txt`)
 			first := s.record(t, s.spec.Commit)
 			s.must(t, "echo again >again.txt")
 			second := s.record(t, first.Commit)
 			if _, err := os.Lstat(canary); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("the canary fired (%v)", err)
+				t.Errorf("the canary exists (%v)", err)
 			}
 			for file, want := range map[string]string{
 				"README.md": "read\r\nme", "work.txt": "work", "src/app.txt": "three", "again.txt": "again",
@@ -173,28 +158,12 @@ func testHostile(t *testing.T, s *site) {
 	}
 }
 
-func testOwnCommit(t *testing.T, s *site) {
-	s.must(t, "echo x >x && git add x && git commit --quiet --message=mine && git checkout --quiet -b elsewhere")
-	change := s.record(t, s.spec.Commit)
-	equal(t, "parent", s.Project.Git(t, "rev-parse", change.Commit+"^"), s.spec.Commit)
-	equal(t, "difference", s.Project.Git(t, "diff-tree", "-r", "--name-status", s.spec.Commit, change.Commit), "A\tx")
-}
-
-func testLinkOut(t *testing.T, s *site) {
-	s.must(t, "ln -s /etc etc && ln -s /etc/passwd passwd && ln -s README.md inner")
+func testRead(t *testing.T, s *site) {
+	s.must(t, "mkfifo pipe && ln -s /etc etc && ln -s /etc/passwd passwd && ln -s README.md inner")
 	change := s.record(t, s.spec.Commit)
 	equal(t, "modes", s.Project.Git(t, "ls-tree", "--format=%(objectmode) %(path)", change.Commit, "etc", "inner", "passwd"),
 		"120000 etc\n120000 inner\n120000 passwd")
-	for _, name := range []string{"etc/passwd", "passwd", "inner"} {
-		if data, err := s.Read(t.Context(), name, 10); err == nil {
-			t.Errorf("%s was read: %q", name, data)
-		}
-	}
-}
-
-func testRead(t *testing.T, s *site) {
-	s.must(t, "mkfifo pipe")
-	for _, name := range []string{"", ".", "src", "pipe", "../../README.md", "/etc/passwd", "src/../../x"} {
+	for _, name := range []string{"", ".", "src", "pipe", "../../README.md", "/etc/passwd", "src/../../x", "etc/passwd", "passwd", "inner"} {
 		if data, err := s.Read(t.Context(), name, 10); err == nil {
 			t.Errorf("%q was read: %q", name, data)
 		}

@@ -1,6 +1,7 @@
 package environmenttest
 
 import (
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,7 +10,7 @@ import (
 	"testing"
 )
 
-// damage is done before a reset; $1 is a canary as in hostile.
+// damage has scripts to run before a reset; $1 is a canary as in hostile.
 var damage = map[string]string{
 	"files changed, deleted and added": `echo x >>README.md && rm src/app.txt && mkdir -p a/b && echo x >a/b/c && chmod -x run.sh`,
 	"work staged and committed":        `echo x >x && git add x && git commit --quiet --message=x && echo y >y && git add y`,
@@ -46,13 +47,13 @@ func testResetDamage(t *testing.T, s *site) {
 	for name, script := range s.sampled(all) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := s.another(t, "d"+strings.ToLower(uniqueName()))
+			s := s.another(t, "d"+strings.ToLower(rand.Text()))
 			s.must(t, script+"\ntrue", filepath.Join(t.TempDir(), "canary"))
 			s.must(t, `rm -f "$HOME/.gitconfig"`)
 			if err := s.Reset(t.Context(), s.spec.Commit, ""); err != nil {
 				t.Fatal(err)
 			}
-			// Its own configuration may outlive a reset that had nothing to write; it spoils its own view.
+			// The clone's configuration may survive a reset that had nothing to write; it spoils only the clone's own view.
 			s.must(t, `git config --unset-all core.fsmonitor; true`)
 			for name, want := range tracked {
 				data, err := s.Read(t.Context(), name, 1000)

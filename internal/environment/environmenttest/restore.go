@@ -7,40 +7,38 @@ import (
 	"testing"
 )
 
-var renewTests = []conformance{
-	{"a renewed environment is its commit and nothing else", testRenewCold},
-	{"what is kept is there at the next renewal, at the same place", testKept},
-	{"an environment goes on as it was when it is kept", testGoesOn},
-	{"folders that the set-up made and nobody ignores are the environment's", testAdopted},
+var restoreTests = []conformance{
+	{"a restored environment has its commit and nothing else", testRestoreCold},
+	{"a restored environment has the snapshot's files, at the same place", testKept},
+	{"a snapshot, taken twice, under no key or refused because of its key, leaves the environment as it was", testSnapshotTwice},
+	{"folders that the setup made and the project does not ignore are the environment's", testAdopted},
 	{"a folder that ignores itself is kept", testOwnIgnore},
-	{"keeping twice, or under no key, changes nothing", testKeepTwice},
-	{"a later commit's files stand on what an earlier one kept", testKeptElsewhere},
-	{"nothing that was done after keeping comes back", testNothingComesBack},
-	{"set-up commands leave nothing in what git obeys", testSetUpOfGit},
-	{"two environments on one base do not see each other", testTwoOnOne},
-	{"what is forgotten is not begun from, and who stands on it stays", testForget},
-	{"an environment on a base is attached to, recorded, reset and removed like any", testKeptWork},
-	{"a key that is no plain name is refused", testKeys},
+	{"a later commit's files lie over an earlier commit's snapshot", testKeptElsewhere},
+	{"nothing done after a snapshot comes back", testNothingComesBack},
+	{"setup commands leave nothing that git obeys", testSetupOfGit},
+	{"two environments on one snapshot do not see each other", testTwoOnOne},
+	{"an evicted snapshot is not restored, and its environments stay", testEvict},
+	{"an environment on a snapshot is attached to, recorded, reset and removed like any", testKeptWork},
 }
 
 const key = "0123456789abcdef"
 
-// setUp makes what set-ups make: an ignored folder in which absolute paths lie, a file deep in
-// the tree that is ignored, and something in HOME.
-const setUp = `mkdir -p build/deep src/build && printf '#!/bin/sh\necho "ran $0"\n' >build/deep/run && chmod +x build/deep/run &&
+// setup makes the same kinds of files as real setups: an ignored folder with absolute paths in its files, an ignored file deep
+// in the tree, and a file in HOME.
+const setup = `mkdir -p build/deep src/build && printf '#!/bin/sh\necho "ran $0"\n' >build/deep/run && chmod +x build/deep/run &&
 	echo "$PWD/build/deep/run" >build/where && echo x >src/build/out && ln -s where build/link &&
 	echo '*' >build/.gitignore && mkdir -p "$HOME/.cache/tool" && echo "$HOME" >"$HOME/.cache/tool/where" && chmod 555 "$HOME/.cache/tool"`
 
-// verify answers what setUp made, and that it still fits where it is.
+// verify prints the files of setup, and fails if they don't fit their place any more.
 const verify = `$(cat build/link) && cat src/build/out && test "$(cat "$HOME/.cache/tool/where")" = "$HOME" && test ! -L build/deep`
 
-// kept returns a site whose environment was set up and kept.
+// kept sets the environment up, takes a snapshot, and returns the output of verify.
 func (s *site) kept(t *testing.T) string {
 	t.Helper()
-	if s.renew(t, s.spec.Commit) {
-		t.Error("something was kept before anything was")
+	if s.restore(t, s.spec.Commit) {
+		t.Error("warm before there was a snapshot")
 	}
-	s.must(t, setUp)
+	s.must(t, setup)
 	verified := s.must(t, verify)
 	if err := s.Snapshot(t.Context(), key); err != nil {
 		t.Fatal(err)
@@ -48,7 +46,7 @@ func (s *site) kept(t *testing.T) string {
 	return verified
 }
 
-func (s *site) renew(t *testing.T, commit string) bool {
+func (s *site) restore(t *testing.T, commit string) bool {
 	t.Helper()
 	warm, err := s.Restore(t.Context(), commit, key)
 	if err != nil {
@@ -57,7 +55,7 @@ func (s *site) renew(t *testing.T, commit string) bool {
 	return warm
 }
 
-// expectKept looks for what setUp made where the driver keeps at all, else for nothing.
+// expectKept expects the files of setup if the driver keeps snapshots, otherwise none.
 func (s *site) expectKept(t *testing.T, warm bool, verified string) {
 	t.Helper()
 	equal(t, "warm", warm, s.Keeps)
@@ -73,17 +71,17 @@ func (s *site) expectNothing(t *testing.T) {
 	equal(t, "ignored files and HOME", s.must(t, `ls -A "$HOME" | grep -v profile; test -e build && echo build; test -e src/build && echo src/build; true`), "")
 }
 
-func testRenewCold(t *testing.T, s *site) {
-	s.must(t, setUp+` && echo x >x && git add x && git commit --quiet --message=x && echo y >README.md && git config user.name y && mkdir -p .git/hooks && echo exit 1 >.git/hooks/pre-commit`)
+func testRestoreCold(t *testing.T, s *site) {
+	s.must(t, setup+` && echo x >x && git add x && git commit --quiet --message=x && echo y >README.md && git config user.name y && mkdir -p .git/hooks && echo exit 1 >.git/hooks/pre-commit`)
 	for range 2 {
-		equal(t, "warm", s.renew(t, s.spec.Commit), false)
+		equal(t, "warm", s.restore(t, s.spec.Commit), false)
 		s.expectClean(t, s.spec.Commit)
 		s.expectNothing(t)
 		equal(t, "files", s.must(t, "ls -A; cat .env; ls -A .git/hooks 2>/dev/null; true"), ".env\n.git\n.gitignore\n.worktreeinclude\nREADME.md\nlocal\nrun.sh\nsrc\nKEY=value\n")
-		s.must(t, setUp)
+		s.must(t, setup)
 	}
 	if _, err := s.Restore(t.Context(), strings.Repeat("1", 40), ""); err == nil {
-		t.Error("renewed at a commit that is not there")
+		t.Error("restored at a missing commit")
 	}
 	s.must(t, verify)
 }
@@ -91,50 +89,45 @@ func testRenewCold(t *testing.T, s *site) {
 func testKept(t *testing.T, s *site) {
 	verified := s.kept(t)
 	for range 2 {
-		s.expectKept(t, s.renew(t, s.spec.Commit), verified)
+		s.expectKept(t, s.restore(t, s.spec.Commit), verified)
 		s.expectClean(t, s.spec.Commit)
 	}
 	if s.Isolated {
 		other := s.another(t, "other")
 		other.expectClean(t, s.spec.Commit)
 		other.expectNothing(t)
-		other.expectKept(t, other.renew(t, s.spec.Commit), verified)
+		other.expectKept(t, other.restore(t, s.spec.Commit), verified)
 		other.expectClean(t, s.spec.Commit)
 	}
 }
 
-func testGoesOn(t *testing.T, s *site) {
-	if s.renew(t, s.spec.Commit) {
-		t.Error("warm")
-	}
-	s.must(t, setUp+" && echo x >x && echo x >>README.md && git add x")
-	verified := s.must(t, verify)
-	if err := s.Snapshot(t.Context(), key); err != nil {
-		t.Fatal(err)
-	}
-	equal(t, "verified", s.must(t, verify), verified)
-	s.must(t, `git commit --quiet --allow-empty --message='the agent can commit' && echo x >build/new && echo x >"$HOME/new"`)
-	s.Environment = s.make(t, s.spec)
-	equal(t, "verified", s.must(t, verify+` && cat build/new "$HOME/new"`), verified+"x\nx\n")
-}
-
-func testKeepTwice(t *testing.T, s *site) {
-	if s.renew(t, s.spec.Commit) {
-		t.Error("warm")
-	}
-	s.must(t, setUp)
+func testSnapshotTwice(t *testing.T, s *site) {
+	equal(t, "warm", s.restore(t, s.spec.Commit), false)
+	s.must(t, setup)
 	verified := s.must(t, verify)
 	if err := s.Snapshot(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "warm", s.renew(t, s.spec.Commit), false)
-	s.must(t, setUp)
+	equal(t, "warm after a snapshot under no key", s.restore(t, s.spec.Commit), false)
+	s.must(t, setup+" && echo x >x && echo x >>README.md && git add x")
 	for range 2 {
 		if err := s.Snapshot(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
+		equal(t, "verified", s.must(t, verify), verified)
 	}
-	s.expectKept(t, s.renew(t, s.spec.Commit), verified)
+	s.must(t, `git commit --quiet --allow-empty --message='the agent can commit' && echo x >build/new && echo x >"$HOME/new"`)
+	s.Environment = s.make(t, s.spec)
+	equal(t, "verified", s.must(t, verify+` && cat build/new "$HOME/new"`), verified+"x\nx\n")
+	s.expectKept(t, s.restore(t, s.spec.Commit), verified)
+	for _, key := range []string{"..", "a/b", "-rf", "A", "a.b", "a\x00", strings.Repeat("a", 300)} {
+		if err := s.Snapshot(t.Context(), key); s.Keeps && err == nil {
+			t.Errorf("kept under %q", key)
+		}
+		if warm, err := s.Restore(t.Context(), s.spec.Commit, key); warm && err == nil {
+			t.Errorf("started from %q", key)
+		}
+	}
 }
 
 func testKeptElsewhere(t *testing.T, s *site) {
@@ -154,15 +147,15 @@ func testKeptElsewhere(t *testing.T, s *site) {
 		equal(t, "files", s.must(t, "cat README.md new/file; ls src"), "a later project\nnew\nbinary\n")
 	}
 	for range 2 {
-		s.expectKept(t, s.renew(t, later), verified)
+		s.expectKept(t, s.restore(t, later), verified)
 		s.expectClean(t, later)
 		equal(t, "files", s.must(t, "cat README.md new/file; ls src | grep -v build"), "a later project\nnew\nbinary\n")
 	}
-	s.expectKept(t, s.renew(t, s.Project.Commit), verified)
+	s.expectKept(t, s.restore(t, s.Project.Commit), verified)
 	s.expectClean(t, s.Project.Commit)
 }
 
-// spoil is an agent that writes wherever it can; what it is not let do may fail.
+// spoil is an agent that writes wherever it can; forbidden commands may fail.
 const spoil = `echo spoiled >README.md; echo spoiled >build/deep/run; echo spoiled >build/new; rm -rf src/build build/where; mv build/deep build/moved
 	rm -f run.sh; mkdir run.sh; chmod -R u+w "$HOME"; rm -rf "$HOME/.cache"; echo spoiled >"$HOME/.profile"; echo spoiled >"$HOME/.gitconfig"
 	mkdir -p .git/hooks; echo 'echo spoiled' >.git/hooks/post-checkout; chmod +x .git/hooks/post-checkout; git config core.hooksPath .git/hooks
@@ -170,53 +163,51 @@ const spoil = `echo spoiled >README.md; echo spoiled >build/deep/run; echo spoil
 
 func testNothingComesBack(t *testing.T, s *site) {
 	verified := s.kept(t)
+	expect := func(on *site) {
+		t.Helper()
+		on.expectKept(t, on.restore(t, s.spec.Commit), verified)
+		on.expectClean(t, s.spec.Commit)
+		equal(t, "spoiled files", on.must(t, `grep -rl spoiled . "$HOME" || true`), "")
+		equal(t, "files", on.must(t, `cat README.md && ./run.sh`), "a project\nrun\n")
+	}
 	for range 2 {
 		s.run(t, spoil)
-		s.expectKept(t, s.renew(t, s.spec.Commit), verified)
-		s.expectUnspoiled(t)
+		expect(s)
 	}
 	if s.Isolated {
 		s.run(t, spoil)
 		other := s.another(t, "other")
 		other.expectNothing(t)
-		other.expectKept(t, other.renew(t, s.spec.Commit), verified)
-		other.expectUnspoiled(t)
+		expect(other)
 	}
 }
 
-func (s *site) expectUnspoiled(t *testing.T) {
-	t.Helper()
-	s.expectClean(t, s.spec.Commit)
-	equal(t, "spoiled files", s.must(t, `grep -rl spoiled . "$HOME" || true`), "")
-	equal(t, "files", s.must(t, `cat README.md && ./run.sh`), "a project\nrun\n")
-}
-
-func testSetUpOfGit(t *testing.T, s *site) {
+func testSetupOfGit(t *testing.T, s *site) {
 	canary := filepath.Join(t.TempDir(), "canary")
-	equal(t, "warm", s.renew(t, s.spec.Commit), false)
-	s.must(t, setUp+` && mkdir -p .git/hooks && printf '#!/bin/sh\ntouch "$1"\n' >.git/hooks/post-checkout && chmod +x .git/hooks/post-checkout &&
+	equal(t, "warm", s.restore(t, s.spec.Commit), false)
+	s.must(t, setup+` && mkdir -p .git/hooks && printf '#!/bin/sh\ntouch "$1"\n' >.git/hooks/post-checkout && chmod +x .git/hooks/post-checkout &&
 		git config core.fsmonitor "touch '$1'" && git config filter.x.clean "touch '$1'" && git config alias.status x && echo '* filter=x' >.git/info/attributes &&
 		echo '*' >>.git/info/exclude && git branch mine && git stash list && echo x >>README.md && echo x >new`, canary)
 	verified := s.must(t, verify)
 	if err := s.Snapshot(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
-	s.expectKept(t, s.renew(t, s.spec.Commit), verified)
+	s.expectKept(t, s.restore(t, s.spec.Commit), verified)
 	s.expectClean(t, s.spec.Commit)
 	equal(t, "left in .git", s.must(t, `ls .git/hooks 2>/dev/null; git config --local --get-regexp 'fsmonitor|filter|alias'; git branch --list mine; test -e .git/info/attributes && echo attributes; test -e new && echo new; true`), "")
 	if _, err := os.Lstat(canary); s.Isolated && !os.IsNotExist(err) {
-		t.Errorf("a command of the set-up ran on this machine (%v)", err)
+		t.Errorf("a command of the setup ran on this machine (%v)", err)
 	}
 }
 
 func testTwoOnOne(t *testing.T, s *site) {
 	if !s.Isolated {
-		return // paths differ, so there is nothing in common
+		return // paths differ, so they share no snapshot
 	}
 	verified := s.kept(t)
 	other := s.another(t, "other")
-	other.expectKept(t, other.renew(t, s.spec.Commit), verified)
-	s.expectKept(t, s.renew(t, s.spec.Commit), verified)
+	other.expectKept(t, other.restore(t, s.spec.Commit), verified)
+	s.expectKept(t, s.restore(t, s.spec.Commit), verified)
 	if !s.Keeps {
 		return
 	}
@@ -232,9 +223,9 @@ func testTwoOnOne(t *testing.T, s *site) {
 	equal(t, "two", other.must(t, read), "two\ntwo\ntwo\ntwo\n")
 }
 
-func testForget(t *testing.T, s *site) {
+func testEvict(t *testing.T, s *site) {
 	verified := s.kept(t)
-	s.expectKept(t, s.renew(t, s.spec.Commit), verified)
+	s.expectKept(t, s.restore(t, s.spec.Commit), verified)
 	if err := s.Evict(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
@@ -244,22 +235,22 @@ func testForget(t *testing.T, s *site) {
 		equal(t, "verified", s.must(t, verify), verified)
 	}
 	for range 2 {
-		equal(t, "warm", s.renew(t, s.spec.Commit), false)
+		equal(t, "warm", s.restore(t, s.spec.Commit), false)
 		s.expectNothing(t)
 		if err := s.Evict(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.must(t, setUp)
+	s.must(t, setup)
 	if err := s.Snapshot(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
-	s.expectKept(t, s.renew(t, s.spec.Commit), verified)
+	s.expectKept(t, s.restore(t, s.spec.Commit), verified)
 }
 
 func testKeptWork(t *testing.T, s *site) {
 	verified := s.kept(t)
-	s.expectKept(t, s.renew(t, s.spec.Commit), verified)
+	s.expectKept(t, s.restore(t, s.spec.Commit), verified)
 	move := "git mv src sources"
 	if s.Unmoving {
 		move = "! git mv src sources 2>/dev/null && mv src sources && git add --all src sources"
@@ -283,17 +274,5 @@ func testKeptWork(t *testing.T, s *site) {
 	}
 	if left, err := os.ReadDir(filepath.Dir(s.folder())); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
-	}
-}
-
-func testKeys(t *testing.T, s *site) {
-	for _, key := range []string{"..", "a/b", "-rf", "A", "a.b", "a\x00", strings.Repeat("a", 300)} {
-		err := s.Snapshot(t.Context(), key)
-		if s.Keeps && err == nil {
-			t.Errorf("kept under %q", key)
-		}
-		if warm, err := s.Restore(t.Context(), s.spec.Commit, key); warm && err == nil {
-			t.Errorf("begun from %q", key)
-		}
 	}
 }

@@ -1,6 +1,5 @@
-// Package environmenttest owns the conformance suite of the environment port.
-// Every driver passes it against real git and real processes; what holds only
-// where commands are isolated is run only for drivers that say they isolate.
+// Package environmenttest owns the conformance suite of the environment port. Every driver passes it against real git and real
+// processes. Drivers that say they isolate also pass the tests of isolation.
 package environmenttest
 
 import (
@@ -27,25 +26,25 @@ type Harness struct {
 	Project *Project
 	// Isolated: commands cannot see or change this machine.
 	Isolated bool
-	// OwnSystem: the folders of the system that commands see are not this machine's.
+	// OwnSystem: commands see system folders that are not this machine's.
 	OwnSystem bool
 	// Connected makes a driver like Driver whose commands have this network access; nil if the driver offers no choice.
 	Connected func(t *testing.T, network string, policy egress.Policy) environment.Driver
-	// Keeps: what is kept in one environment is there in the next.
+	// Keeps: the next environment starts with the snapshot of the last.
 	Keeps bool
-	// Folder is where this process finds an environment's work folder; nil where that is its place.
+	// Folder returns a path of an environment's work folder for this process; nil means its place in the project.
 	Folder func(*testing.T, environment.Environment) string
-	// Unmoving: folders that were kept cannot be renamed, only copied.
+	// Unmoving: folders of a snapshot can't be renamed, only copied.
 	Unmoving bool
-	// Sample: of the many things that a command can do to git, each run tries another quarter. What git makes of them is
-	// the same in every way of a driver, so one way tries all.
+	// Sample: each run tries another quarter of the many things that a command can do to git. Git reacts the same in every
+	// way of a driver, so one way tries all.
 	Sample bool
 }
 
-// quarter is which of the sampled cases this run tries.
+// quarter selects the sampled cases of this run.
 var quarter = rand.IntN(4)
 
-// sampled are those cases of a table that are tried.
+// sampled returns the cases of a table that this run tries.
 func (h Harness) sampled(table map[string]string) map[string]string {
 	if !h.Sample {
 		return table
@@ -71,22 +70,26 @@ type conformance struct {
 	test func(*testing.T, *site)
 }
 
-// RunRenew runs what is about keeping and renewing, for the ways of a driver to do it.
-func RunRestore(t *testing.T, open func(t *testing.T) Harness) { run(t, open, renewTests) }
+// Part is a part of the suite.
+type Part int
 
-// Run runs the suite; open makes a harness of its own for each test.
-func Run(t *testing.T, open func(t *testing.T) Harness) {
-	cases := slices.Concat(commandTests, recordTests, workTests, renewTests)
-	if open(t).Isolated {
+const (
+	Whole   Part = iota // everything except Network
+	Restore             // snapshots and restoring, for each way of a driver to do it
+	Network             // for drivers whose harness has Connected
+)
+
+// Run runs a part of the suite; open makes a harness of its own for each test.
+func Run(t *testing.T, part Part, open func(t *testing.T) Harness) {
+	cases := slices.Concat(commandTests, recordTests, workTests, restoreTests)
+	switch {
+	case part == Restore:
+		cases = restoreTests
+	case part == Network:
+		cases = networkTests
+	case open(t).Isolated:
 		cases = append(cases, isolationTests...)
 	}
-	run(t, open, cases)
-}
-
-// RunNetwork runs what is about the network, for drivers whose harness has Connected.
-func RunNetwork(t *testing.T, open func(t *testing.T) Harness) { run(t, open, networkTests) }
-
-func run(t *testing.T, open func(t *testing.T) Harness, cases []conformance) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -121,10 +124,10 @@ func (s *site) another(t *testing.T, id string) *site {
 	return other
 }
 
-// folder returns where the work folder lies on this machine.
+// folder returns the work folder's place in the project.
 func (s *site) folder() string { return filepath.Join(s.Project.Root, s.spec.Dir) }
 
-// found returns where this process finds the work folder of an environment with this specification.
+// found returns a path by which this process finds the work folder of an environment.
 func (s *site) found(t *testing.T, e environment.Environment, spec environment.Spec) string {
 	t.Helper()
 	if s.Folder == nil {
@@ -173,8 +176,8 @@ func equal[T comparable](t *testing.T, what string, got, want T) {
 	}
 }
 
-// Killed reports whether c, which performs an operation and kills itself at some instant, was killed; otherwise it
-// must have ended well.
+// Killed reports whether c, which performs an operation and kills itself at some point, was killed. If it wasn't, it must have
+// succeeded.
 func Killed(t *testing.T, operation string, at int, c *exec.Cmd) bool {
 	t.Helper()
 	said, err := c.CombinedOutput()

@@ -15,13 +15,12 @@ import (
 
 var workTests = []conformance{
 	{"a new environment is a clean clone of its commit on its branch", testFresh},
-	{"listed files come along if git ignores them", testIncluded},
-	{"making it again attaches, with another specification it is refused", testMakeAgain},
-	{"a deleted folder comes back at the last recorded commit", testFolderDeleted},
+	{"listed files are copied if git ignores them", testIncluded},
+	{"making it again attaches, or rebuilds a deleted folder; another specification is refused", testMakeAgain},
 	{"a folder that is not ours is neither used nor deleted", testOccupied},
-	{"a specification that is no plain name is refused", testSpecs},
+	{"a specification with another path or an option is refused", testSpecs},
 	{"a reset restores the commit whatever the agent did to its .git", testResetDamage},
-	{"a reset goes to later and to other commits", testResetElsewhere},
+	{"a reset reaches later and other commits", testResetElsewhere},
 	{"a reset leaves ignored files", testResetIgnored},
 	{"a reset keeps uncommitted work on a ref", testResetKeeps},
 	{"removing leaves nothing and may be repeated", testRemove},
@@ -46,7 +45,7 @@ func testFresh(t *testing.T, s *site) {
 	}
 }
 
-// objects are the files of the objects in a checkout's repository.
+// objects returns the files of the objects in a checkout's repository.
 func objects(t *testing.T, checkout string) (infos []fs.FileInfo) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(checkout, ".git", "objects"), func(path string, d fs.DirEntry, err error) error {
@@ -63,7 +62,7 @@ func objects(t *testing.T, checkout string) (infos []fs.FileInfo) {
 	return infos
 }
 
-// expectClean looks from the inside.
+// expectClean checks from the inside that the work folder is that of commit.
 func (s *site) expectClean(t *testing.T, commit string) {
 	t.Helper()
 	equal(t, "status", s.must(t, "git status --porcelain 2>/dev/null"), "")
@@ -109,12 +108,8 @@ func testMakeAgain(t *testing.T, s *site) {
 	}
 	s.Environment = s.make(t, made.Made)
 	equal(t, "work by what it was made from", s.must(t, "cat x"), "x\n")
-}
-
-func testFolderDeleted(t *testing.T, s *site) {
-	s.must(t, "echo x >x")
 	change := s.record(t, s.spec.Commit)
-	// Where something is mounted there, a person can only empty it.
+	// A person can only empty a mount point.
 	if err := os.RemoveAll(s.folder()); err != nil && !errors.Is(err, syscall.EBUSY) {
 		t.Fatal(err)
 	}
@@ -126,10 +121,10 @@ func testOccupied(t *testing.T, s *site) {
 	spec := s.Project.Spec("occupied")
 	s.Project.Write(t, spec.Dir+"/mine", "mine")
 	if _, err := s.Driver.Make(t.Context(), spec); err == nil {
-		t.Error("an environment was made in somebody's folder")
+		t.Error("an environment was made in a folder that is not ours")
 	}
 	if err := s.Driver.Remove(t.Context(), spec); err == nil {
-		t.Error("somebody's folder was removed")
+		t.Error("a folder that is not ours was removed")
 	}
 	if _, err := os.Stat(filepath.Join(s.Project.Root, spec.Dir, "mine")); err != nil {
 		t.Error(err)
@@ -137,34 +132,34 @@ func testOccupied(t *testing.T, s *site) {
 }
 
 func testSpecs(t *testing.T, s *site) {
+	specs := map[string]environment.Spec{}
 	for _, id := range []string{"", "..", "a/b", "-rf", "A", "a\x00", strings.Repeat("a", 300)} {
 		spec := s.spec
 		spec.ID = id
-		s.refuse(t, spec.ID, func() error { _, err := s.Driver.Make(t.Context(), spec); return err })
-		s.refuse(t, spec.ID, func() error { return s.Driver.Remove(t.Context(), spec) })
+		specs["id "+id] = spec
 	}
 	for _, dir := range []string{"", "..", "/tmp", ".worktrees", ".worktrees/issue-1-", ".worktrees/issue-1-a/..", ".worktrees/issue-1-a\n", "issue-1-a", ".worktrees/../issue-1-a"} {
 		spec := s.spec
 		spec.Dir = dir
-		s.refuse(t, spec.Dir, func() error { _, err := s.Driver.Make(t.Context(), spec); return err })
-		s.refuse(t, spec.Dir, func() error { return s.Driver.Remove(t.Context(), spec) })
+		specs["folder "+dir] = spec
 	}
 	for _, commit := range []string{"", "HEAD", "--output=x", s.spec.Commit[:10]} {
 		spec := s.Project.Spec("commit")
 		spec.Commit = commit
-		s.refuse(t, commit, func() error { _, err := s.Driver.Make(t.Context(), spec); return err })
+		specs["commit "+commit] = spec
 	}
 	for _, branch := range []string{"", "main", "--output=x", "signalbox/1-a..b", "signalbox/1-a/b"} {
 		spec := s.Project.Spec("branch")
 		spec.Branch = branch
-		s.refuse(t, branch, func() error { _, err := s.Driver.Make(t.Context(), spec); return err })
+		specs["branch "+branch] = spec
 	}
-}
-
-func (s *site) refuse(t *testing.T, word string, do func() error) {
-	t.Helper()
-	if do() == nil {
-		t.Errorf("%q was accepted", word)
+	for name, spec := range specs {
+		if _, err := s.Driver.Make(t.Context(), spec); err == nil {
+			t.Errorf("an environment was made with %s", name)
+		}
+		if err := s.Driver.Remove(t.Context(), spec); err == nil {
+			t.Errorf("an environment was removed with %s", name)
+		}
 	}
 }
 

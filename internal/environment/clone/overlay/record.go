@@ -60,15 +60,15 @@ func Join(record string) *Namespace {
 		}
 		n := &Namespace{record: open(1, os.O_WRONLY|os.O_APPEND), user: open(2, os.O_RDONLY), mounts: open(3, os.O_RDONLY), root: open(4, unix.O_PATH|unix.O_DIRECTORY)}
 		info, err := os.Lstat(record)
-		if err == nil && !slices.Contains(n.files(), nil) && n.IsListedIn(info) && isNamespace(n.user) && isNamespace(n.mounts) {
+		valid := err == nil && !slices.Contains(n.files(), nil) && n.IsListedIn(info)
+		for _, f := range []*os.File{n.user, n.mounts} {
+			var s unix.Statfs_t
+			valid = valid && unix.Fstatfs(int(f.Fd()), &s) == nil && s.Type == unix.NSFS_MAGIC
+		}
+		if valid {
 			return n
 		}
 		n.Close()
 	}
 	return nil
-}
-
-func isNamespace(f *os.File) bool {
-	var s unix.Statfs_t
-	return unix.Fstatfs(int(f.Fd()), &s) == nil && s.Type == unix.NSFS_MAGIC
 }

@@ -169,7 +169,7 @@ func (m Mounts) arguments() (args []string) {
 	return append(args, seals...)
 }
 
-// sorted puts every folder before what lies in it.
+// sorted returns the paths, every folder before the paths in it.
 func (m Mounts) sorted() []string {
 	paths := make([]string, 0, len(m))
 	for path := range m {

@@ -100,13 +100,3 @@ func MarkOf(name, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return name + "=" + hex.EncodeToString(sum[:16])
 }
-
-// Value returns the last value of name in a list of KEY=value, or fallback.
-func Value(list []string, name, fallback string) string {
-	for _, entry := range list {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			fallback = value
-		}
-	}
-	return fallback
-}

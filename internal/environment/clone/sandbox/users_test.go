@@ -2,7 +2,7 @@ package sandbox
 
 import "testing"
 
-func TestAUserLivesAtHomeInside(t *testing.T) {
+func TestTheListOfUsersHasHomeInside(t *testing.T) {
 	t.Parallel()
 	const others = "root:x:0:0:root:/root:/bin/bash\n_apt:x:100:65534::/nonexistent:/usr/sbin/nologin\n"
 	for name, c := range map[string]struct{ list, want string }{
