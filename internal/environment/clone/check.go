@@ -40,7 +40,7 @@ func (d *Driver) Check(ctx context.Context) (note string, err error) {
 }
 
 // Try runs a command like one of an environment, but without a network and with an empty work folder, HOME and temporary
-// folder, of which nothing is kept. It answers questions before there is an environment.
+// folder, and keeps nothing. It answers questions before there is an environment.
 func (d *Driver) Try(ctx context.Context, c process.Command) (process.Result, error) {
 	m, err := d.sandbox.Base()
 	if err != nil {

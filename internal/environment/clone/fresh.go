@@ -115,7 +115,7 @@ func (e *Environment) copyHistory(ctx context.Context, commit, known string) err
 		return err
 	}
 	gitDir := filepath.Join(e.layout.fresh, ".git")
-	// The project may be shallow itself: its history then ends in the clone where it ends there.
+	// The project may be shallow itself: then its history in the clone ends at the same commits.
 	shallow, err := os.ReadFile(filepath.Join(e.driver.config.Repo.GitDir(), "shallow"))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(gitDir, "shallow"), shallow, 0o666)

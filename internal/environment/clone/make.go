@@ -54,7 +54,7 @@ func (d *Driver) Make(ctx context.Context, s environment.Spec) (result environme
 	case m.Spec != wanted:
 		return nil, &environment.OtherSpecError{Made: m.Spec}
 	case m.Keeping != "":
-		return e, e.goOnKeeping(ctx, m)
+		return e, e.finishSnapshot(ctx, m)
 	}
 	return e, e.settle(ctx, m)
 }

@@ -104,7 +104,7 @@ func (e *Environment) keepAs(ctx context.Context, m *made, key string) error {
 	if err := e.prepareSnapshot(ctx, entry, m); err != nil {
 		return err
 	}
-	if err := e.goOnKeeping(ctx, m); err != nil {
+	if err := e.finishSnapshot(ctx, m); err != nil {
 		return err
 	}
 	_, err = e.driver.Prune(ctx, e.driver.config.Cache, false)
@@ -128,7 +128,7 @@ func (e *Environment) alreadyKept(ctx context.Context, key string) (bool, error)
 }
 
 // prepareSnapshot makes all parts of a snapshot except the folders themselves, which stay untouched. It describes the snapshot
-// last: from then on goOnKeeping continues after a crash.
+// last: from then on finishSnapshot continues after a crash.
 func (e *Environment) prepareSnapshot(ctx context.Context, entry cache.Entry, m *made) error {
 	staging, err := e.driver.snapshots.Stage(entry.ID)
 	if err != nil {
@@ -166,9 +166,9 @@ func (e *Environment) prepareSnapshot(ctx context.Context, entry cache.Entry, m 
 	return e.driver.snapshots.Describe(entry)
 }
 
-// goOnKeeping does the remaining steps of making the environment's content a snapshot. Each step finds out by itself whether it
+// finishSnapshot does the remaining steps of making the environment's content a snapshot. Each step finds out by itself whether it
 // was done before a crash.
-func (e *Environment) goOnKeeping(ctx context.Context, m *made) error {
+func (e *Environment) finishSnapshot(ctx context.Context, m *made) error {
 	id := m.Keeping
 	published, err := e.driver.snapshots.Published(id)
 	if err != nil {

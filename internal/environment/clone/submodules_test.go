@@ -156,7 +156,7 @@ func submodulesStay(t *testing.T, s *served, p *environmenttest.Project, c clone
 	if err != nil || change.Changed {
 		t.Errorf("an edit in a submodule became the change %+v, %v", change, err)
 	}
-	expect(t, e, `cat deps/lib/a.txt deps/lib/a.o`, "one\nbuilt\n") // so what is tested is what was recorded
+	expect(t, e, `cat deps/lib/a.txt deps/lib/a.o`, "one\nbuilt\n") // so the tests run on the recorded files
 	expect(t, e, `echo edited >deps/lib/a.txt && chmod 0555 deps/lib`, "")
 	if _, err := e.Record(t.Context(), p.Commit, "nothing\n"); err != nil {
 		t.Error(err)
@@ -454,7 +454,7 @@ func TestASubmoduleWithAMissingFileIsFetchedOrNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range packs { // into loose objects, of which one goes
+	for _, path := range packs { // into loose objects, to delete one
 		if err := os.Rename(path, filepath.Join(t.TempDir(), filepath.Base(path))); err != nil {
 			t.Fatal(err)
 		}

@@ -168,6 +168,6 @@ func (w *warmed) worktree(b *testing.B) (took time.Duration, remove func()) {
 		b.Fatalf("%v: %s", err, out)
 	}
 	took = time.Since(start)
-	unix.Sync() // or what is measured next would wait for what this one wrote
+	unix.Sync() // or the next measurement would wait for the files of this one
 	return took, func() { w.Git(b, "worktree", "remove", "--force", dir) }
 }

@@ -128,7 +128,7 @@ func swept(t *testing.T, way clone.Way, turn, ways int, operation string, calls 
 func sweep(t *testing.T, operation string, less int, prepare, goOn func(*testing.T, *environmenttest.Project, *clone.Driver)) {
 	t.Parallel()
 	needs(t, "strace")
-	ways := slices.DeleteFunc(waysBy(t), func(way clone.Way) bool { return way == clone.Shared }) // but for what is copied it is Copy
+	ways := slices.DeleteFunc(waysBy(t), func(way clone.Way) bool { return way == clone.Shared }) // except for copying, it is Copy
 	for i, way := range ways {
 		if way == clone.Overlay {
 			way = clone.Auto // is Overlay, after it was tried

@@ -123,7 +123,7 @@ func (p *Project) Write(t testing.TB, name, content string) {
 	}
 }
 
-// Git runs git in the checkout and returns what it printed, without the last newline.
+// Git runs git in the checkout and returns its output without the last newline.
 func (p *Project) Git(t testing.TB, args ...string) string {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "git", args...)
