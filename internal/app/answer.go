@@ -130,7 +130,7 @@ func (a *Asking) taken(ctx context.Context, order string) (workflow.Run, error) 
 		case <-changes:
 		case <-time.After(HolderPoll):
 		case <-ctx.Done():
-			return run, fmt.Errorf("the answer is left for the process that carries the run: %w", ctx.Err())
+			return run, fmt.Errorf("the process that runs the run gets the answer: %w", ctx.Err())
 		}
 	}
 }

@@ -45,9 +45,9 @@ func (c *IssueCleanup) one(ctx context.Context, doc *store.Document[registry.Iss
 		switch {
 		case live:
 			kept = "its run is not over"
-		case c.keep > 0 && !s.Expired(now(), c.keep):
+		case c.keep > 0 && !s.Expired(time.Now(), c.keep):
 			kept = "it is not old enough"
-		case s.Retained(now()) && !c.All:
+		case s.Retained(time.Now()) && !c.All:
 			kept = fmt.Sprintf("%s, which someone may still read, until %s", s.Status, s.Timestamp.Add(registry.IssueRetention).Format("2006-01-02"))
 		}
 		return kept == "" && !c.Dry

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"time"
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/registry"
@@ -103,7 +104,7 @@ func SetIssue(ctx context.Context, o *Opener, n int, word registry.IssueStatusWo
 		return err
 	}
 	err = s.IssueStatus(n).Update(ctx, func(status *registry.IssueStatus) error {
-		status.Set(word, session, message, now())
+		status.Set(word, session, message, time.Now())
 		return nil
 	})
 	return errors.Join(wire.Explained(err), s.Close())

@@ -5,7 +5,6 @@ package app
 import (
 	"context"
 	"errors"
-	"time"
 
 	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
@@ -49,5 +48,3 @@ func (p *App) Trusted(ctx context.Context) (*App, error) {
 
 // Watcher is called once with the App that runs the runs, and returns the function that hears of every transition.
 type Watcher func(*App) func(workflow.Run)
-
-func now() time.Time { return time.Now() }

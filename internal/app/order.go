@@ -156,7 +156,7 @@ func (p *App) obeyed(ctx context.Context, ref workflow.RunRef, by store.LockReco
 		case <-changes:
 		case <-time.After(HolderPoll):
 		case <-ctx.Done():
-			return Ordered{}, fmt.Errorf("the order is left for the process that carries the run (pid %d): %w", by.PID, ctx.Err())
+			return Ordered{}, fmt.Errorf("the process that runs the run gets the order (pid %d): %w", by.PID, ctx.Err())
 		}
 	}
 }
@@ -167,7 +167,7 @@ func Personal(kind workflow.CommandKind, commit, text string) workflow.Command {
 	if u, err := user.Current(); err == nil {
 		by = u.Username
 	}
-	return workflow.Command{ID: rand.Text(), Kind: kind, Commit: commit, Text: text, By: by, At: now().UTC()}
+	return workflow.Command{ID: rand.Text(), Kind: kind, Commit: commit, Text: text, By: by, At: time.Now().UTC()}
 }
 
 // Wrong is the error that an order isn't possible for a run as it is now.

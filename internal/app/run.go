@@ -55,7 +55,7 @@ func (p *App) StartRuns(ctx context.Context, refs []string, watch Watcher) ([]Re
 			// Only the self-healing loop runs a repair's check again on what would be merged. A broken state.json names no errors.
 			state, err := p.Store.Health().Load(ctx)
 			if err == nil && slices.ContainsFunc(state.Loop.Errors, func(e health.Error) bool { return e.Request == request.ID }) {
-				return workflow.Start{}, &problem.Error{Err: fmt.Errorf("request %s is a repair, which is proved by running its check again", request.ID), Hint: "signalbox heal"}
+				return workflow.Start{}, &problem.Error{Err: fmt.Errorf("request %s is a repair, which only its own check can prove", request.ID), Hint: "signalbox heal"}
 			}
 			return p.Start(ctx, request)
 		})
@@ -99,14 +99,14 @@ func (p *App) LatestIf(ctx context.Context, r *engine.Engine, request forge.Requ
 	if err := p.WarnOfSettings(ctx, start.Base); err != nil {
 		return workflow.RunRef{}, err
 	}
-	run := workflow.New(start, now().UTC())
+	run := workflow.New(start, time.Now().UTC())
 	return workflow.RefOf(&run), p.Store.CreateRun(ctx, &run)
 }
 
 // runIDAfter is a run id that sorts after another, which may be empty. The newest run is found by its id, which counts in seconds,
 // and a clock may be set back.
 func runIDAfter(other string) (string, error) {
-	id, err := store.NewRunID(now(), rand.Reader)
+	id, err := store.NewRunID(time.Now(), rand.Reader)
 	if err != nil || id > other {
 		return id, err
 	}

@@ -52,7 +52,10 @@ func (s *sessionAgent) perform(ctx context.Context, task agent.Task, inside *ses
 	booked := make(chan error, 1)
 	go func() { booked <- m.run(booking) }()
 	result, err := s.agent.Run(working, task, inside)
-	m.total(result.Usage)
+	m.mu.Lock()
+	rest := result.Usage.Sub(m.used) // what the agent reports at its end beyond what it reported on the way
+	m.mu.Unlock()
+	m.count(rest)
 	stop()
 	bookErr := <-booked
 	cut := result.Failure != nil && result.Failure.Code == agent.Overspent // the gateway only knows the session's budget

@@ -55,7 +55,7 @@ func (s *sessionAsker) person(ctx context.Context, q agent.Question, what string
 	s.asked++
 	documented := perform.DocumentedQuestion(q, s.redact)
 	documented.ID, documented.Role = fmt.Sprintf("Q%d", s.asked), workflow.Implementer
-	documented.AskedAt = now().UTC()
+	documented.AskedAt = time.Now().UTC()
 	documented.Until = documented.AskedAt.Add(s.within)
 	details, err := json.Marshal(documented)
 	if err != nil {

@@ -78,11 +78,3 @@ func (m *meter) flush(ctx context.Context) error {
 	}
 	return err
 }
-
-// total counts what the agent reports at its end beyond what it reported on the way.
-func (m *meter) total(u agent.Usage) {
-	m.mu.Lock()
-	rest := u.Sub(m.used)
-	m.mu.Unlock()
-	m.count(rest)
-}

@@ -40,7 +40,7 @@ type SessionPlace struct {
 
 // SessionHost is what the process that hosts a session needs. front is that process's front end, for a project's folder.
 func SessionHost(front func(dir string) *Opener) session.HostConfig {
-	return session.HostConfig{Publish: PublishSession, Clock: now, Entrance: func(ctx context.Context, words string) (process.Executor, func() error, error) {
+	return session.HostConfig{Publish: PublishSession, Clock: time.Now, Entrance: func(ctx context.Context, words string) (process.Executor, func() error, error) {
 		var at SessionPlace
 		if err := json.Unmarshal([]byte(words), &at); err != nil {
 			return nil, nil, fmt.Errorf("read where to run: %w", err)

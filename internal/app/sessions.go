@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"signalbox/internal/lazy"
 	"signalbox/internal/problem"
@@ -21,7 +22,7 @@ import (
 // SessionsOf are the sessions of a project.
 func SessionsOf(s *store.Store) (*session.Sessions, error) {
 	root, err := s.Abs(".")
-	return &session.Sessions{Root: root, Store: s, Clock: now, Publish: PublishSession}, err
+	return &session.Sessions{Root: root, Store: s, Clock: time.Now, Publish: PublishSession}, err
 }
 
 // PublishSession writes the status of a session's issue. It leaves a newer status, which is from someone who continued the work.
@@ -105,7 +106,7 @@ var IssueNumber = lazy.Pattern(`^#?[1-9][0-9]{0,8}$`)
 // ParseIssue reads an issue's number, as 42 or #42.
 func ParseIssue(text string) (int, error) {
 	if !IssueNumber().MatchString(text) {
-		return 0, &problem.Error{Err: fmt.Errorf("%q is not an issue's number", text), Hint: "an issue is named by its number, as 42 or #42", Code: problem.Usage}
+		return 0, &problem.Error{Err: fmt.Errorf("%q is not an issue's number", text), Hint: "an issue has a number, as 42 or #42", Code: problem.Usage}
 	}
 	return strconv.Atoi(strings.TrimPrefix(text, "#"))
 }

@@ -53,7 +53,7 @@ func Resume(force bool) Order {
 			return Wrong(r, "it is over", "signalbox run "+r.Ref())
 		}
 		if force && !r.CanBeForced() {
-			return Wrong(r, "neither work that is too large to keep nor tests that cannot run are in its way", "signalbox resume "+r.Ref())
+			return Wrong(r, "there is nothing to force: neither work that is too large to keep nor tests that can't run stopped it", "signalbox resume "+r.Ref())
 		}
 		return nil // resuming a finished run completes what a crash may have left undone
 	}, func(_ *workflow.Run, s *workflow.Signals) {
@@ -101,7 +101,7 @@ func Sync() Order {
 		case r.UnderWay():
 			return Wrong(r, "it is under way", "stop it first: signalbox stop "+r.Ref())
 		case !r.MaySync():
-			return Wrong(r, "it has no finished change yet, and goes on from today's base by itself", "signalbox status "+r.Ref())
+			return Wrong(r, "it has no finished change yet, and will start from the current base", "signalbox status "+r.Ref())
 		}
 		return nil
 	}, func(_ *workflow.Run, s *workflow.Signals) {

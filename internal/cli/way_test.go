@@ -145,7 +145,7 @@ func TestAProxyIsFollowedOrRefused(t *testing.T) {
 			continue
 		}
 		c := p.startWith(env, "run", "1", "--agent", "true")
-		if c.wait(); !strings.Contains(c.out.String(), "is no address of a proxy that is known") || len(p.stages()) > 0 {
+		if c.wait(); !strings.Contains(c.out.String(), "is not the address of a known kind of proxy") || len(p.stages()) > 0 {
 			t.Errorf("%s: a run said %s", address, c.out)
 		}
 	}

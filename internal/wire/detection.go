@@ -80,7 +80,7 @@ func (p *Project) DetectHere(ctx context.Context, language string) (detect.Resul
 		}
 	}
 	if len(changed) > 0 {
-		found.Notes = append(found.Notes, begins+", which has not what is here of "+strings.Join(changed, ", "))
+		found.Notes = append(found.Notes, begins+", which doesn't have the current "+strings.Join(changed, ", "))
 	}
 	return found, nil
 }

@@ -88,8 +88,12 @@ func DocumentsRoot(dir string) (root, gitDir string, err error) {
 	}
 	root = dir
 	for at, found := dir, false; ; at = filepath.Dir(at) {
-		if gitDir, err := gitDirOf(at); gitDir != "" || err != nil {
-			return at, gitDir, err
+		gitDir, err := gitDirOf(at)
+		if err != nil {
+			return "", "", fmt.Errorf("find the repository: %w", err)
+		}
+		if gitDir != "" {
+			return at, gitDir, nil
 		}
 		if !found && holdsDocuments(at, at == dir) {
 			root, found = at, true
@@ -129,28 +133,20 @@ func gitDirOf(dir string) (string, error) {
 		return "", nil //nolint:nilerr // if we can't look, there's no repository for us
 	}
 	if !info.IsDir() {
-		target, err := line(path)
+		target, err := os.ReadFile(path)
 		if err != nil {
 			return "", err
 		}
-		path = Within(dir, strings.TrimPrefix(target, "gitdir: "))
+		path = Within(dir, strings.TrimPrefix(strings.TrimSpace(string(target)), "gitdir: "))
 	}
 	if _, err := os.Stat(filepath.Join(path, "HEAD")); err != nil {
 		return "", nil //nolint:nilerr // git does not take it for a repository either
 	}
-	common, err := line(filepath.Join(path, "commondir"))
+	common, err := os.ReadFile(filepath.Join(path, "commondir"))
 	if errors.Is(err, os.ErrNotExist) {
 		return path, nil
 	}
-	return Within(path, common), err
-}
-
-func line(path string) (string, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("find the repository: %w", err)
-	}
-	return strings.TrimSpace(string(data)), nil
+	return Within(path, strings.TrimSpace(string(common))), err
 }
 
 // Within is path as seen from dir; an absolute path stays as it is.

@@ -26,7 +26,7 @@ func Explained(err error) error {
 		return &problem.Error{Err: err, Hint: advice, Code: problem.CodeOf(err)}
 	}
 	if errors.Is(err, engine.ErrNotSaved) && errors.Is(err, fs.ErrNotExist) {
-		return &problem.Error{Err: err, Hint: `something removed Signalbox's files while it worked; nothing more was done: go on with "signalbox resume"`, Code: problem.CodeOf(err)}
+		return &problem.Error{Err: err, Hint: `something removed Signalbox's files while it worked, so it stopped: continue with "signalbox resume"`, Code: problem.CodeOf(err)}
 	}
 	for _, known := range []struct {
 		is   error
@@ -38,10 +38,10 @@ func Explained(err error) error {
 		{git.ErrTooOld, "install a newer git"},
 		{environment.ErrNoIsolation, `install bubblewrap ("apt-get install bubblewrap"), or add --unsandboxed if you trust what will run`},
 		{environment.ErrNoContainer, `"signalbox doctor" says what is missing; environment.driver: clone works without containers`},
-		{store.ErrPlanChanged, "put the file back as it was, then \"signalbox resume\"; a plan is not changed while it is carried out"},
-		{store.ErrBroken, `the file is kept as it is; fix it by hand, "signalbox document validate" says what is wrong`},
+		{store.ErrPlanChanged, "put the file back as it was, then \"signalbox resume\"; a plan must not change while a run follows it"},
+		{store.ErrBroken, `Signalbox leaves the file as it is; fix it by hand, "signalbox document validate" says what is wrong`},
 		{forge.ErrNotFound, `see which requests there are: signalbox list`},
-		{local.ErrDouble, "give one of them a number and an id of its own; until then neither can be meant"},
+		{local.ErrDouble, "give one of them a number and an id of its own; until then, no command can name either of them"},
 		{engine.ErrNotSaved, `nothing more was done; check the disk, then "signalbox resume"`},
 	} {
 		if errors.Is(err, known.is) {
@@ -52,7 +52,7 @@ func Explained(err error) error {
 		return &problem.Error{Err: err, Hint: "if you trust it: git config --global --add safe.directory '" + strings.ReplaceAll(owned.Dir, "'", `'\''`) + "'"}
 	}
 	if carried := (*engine.RunningError)(nil); errors.As(err, &carried) {
-		return &problem.Error{Err: err, Hint: fmt.Sprintf("wait for it, or end it and go on here: kill %d; then signalbox resume", carried.PID)}
+		return &problem.Error{Err: err, Hint: fmt.Sprintf("wait for it, or end it and continue here: kill %d; then signalbox resume", carried.PID)}
 	}
 	if broken := (*local.RequestError)(nil); errors.As(err, &broken) {
 		return &problem.Error{Err: err, Hint: "fix the file; requests/example.md.txt, which \"signalbox init\" writes, shows what one looks like"}

@@ -147,7 +147,7 @@ func (p *Project) Runner(ctx context.Context, observe func(workflow.Run)) (*engi
 	}
 	p.Obeys = true
 	if _, err := p.Proxy()(&url.URL{Scheme: "https", Host: "example.com"}); err != nil { // then no model can be reached
-		return nil, &problem.Error{Err: errors.New("HTTPS_PROXY or ALL_PROXY is no address of a proxy that is known"), Hint: WantProxy}
+		return nil, &problem.Error{Err: errors.New("HTTPS_PROXY or ALL_PROXY is not the address of a known kind of proxy"), Hint: WantProxy}
 	}
 	if _, err := p.Environments.Check(ctx); err != nil {
 		return nil, Explained(err)

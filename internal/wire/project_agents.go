@@ -65,7 +65,7 @@ func (p *Project) Agent(ctx context.Context, name string, c config.Agent) (built
 		built, err = p.vendorAgent(ctx, name, v, c)
 	case c.Permissions == config.PermissionsAsk:
 		return nil, &problem.Error{Err: fmt.Errorf("agent %q: permissions %q: the driver %s does not know how its agent asks", name, c.Permissions, c.Driver),
-			Hint: "leave permissions out; what it may reach is the environment's to say"}
+			Hint: "leave permissions out; the environment limits what it may reach"}
 	case c.Driver == config.DriverReplay:
 		self, err := os.Executable()
 		if err != nil {
@@ -107,8 +107,8 @@ func (p *Project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 	}
 	permissions := cmp.Or(c.Permissions, usual)
 	if c.Driver == config.DriverCodex && permissions != config.PermissionsEverything && permissions != config.PermissionsAsk && !p.Unsandboxed() {
-		return nil, &problem.Error{Err: fmt.Errorf("agent %q: Codex keeps %s by a sandbox of its own, which cannot be made inside ours: it could not even read", name, permissions),
-			Hint: "set permissions: everything for it; what it may reach is the environment's to say"}
+		return nil, &problem.Error{Err: fmt.Errorf("agent %q: for %s Codex needs a sandbox of its own, which doesn't work inside ours: it could not even read files", name, permissions),
+			Hint: "set permissions: everything for it; the environment limits what it may reach"}
 	}
 	program := c.Program
 	if strings.Contains(program, "/") {
@@ -194,7 +194,7 @@ func (a unable) Run(context.Context, agent.Task, process.Executor) (agent.Result
 // guarded lets the agent reach its model only through the gateway, which holds the key.
 func (p *Project) guarded(ctx context.Context, name string, a agent.Agent, w Way, c config.Agent) (agent.Agent, error) {
 	if w.Url == "" {
-		return nil, &problem.Error{Err: fmt.Errorf("agent %q: whose model %q is is not known", name, c.Model),
+		return nil, &problem.Error{Err: fmt.Errorf("agent %q: the model %q names no known vendor", name, c.Model),
 			Hint: "name it as anthropic/…, openai/… or google/…, or set agents." + name + ".url and key"}
 	}
 	if err := p.startGateway(ctx); err != nil {

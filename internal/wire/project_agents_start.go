@@ -71,7 +71,7 @@ func (p *Project) mayBeCalled(ctx context.Context, name string, c config.Agent, 
 		return &perform.AgentError{Code: string(agent.NoRoute), Next: next, Err: err}
 	}
 	w := p.WayOf(v, c)
-	if login, _, _ := p.LoginOf(v, c); login != config.LoginKey || w.Place() == "" {
+	if login, _, _ := p.LoginOf(v, c); login != config.LoginKey || w.Place == "" {
 		return nil
 	}
 	if err := p.startGateway(ctx); err != nil {
@@ -82,12 +82,12 @@ func (p *Project) mayBeCalled(ctx context.Context, name string, c config.Agent, 
 
 // Reach says why nothing answers at the address of the agent's model, nil if something does.
 func (p *Project) Reach(ctx context.Context, w Way) *perform.AgentError {
-	permanent, err := p.Gateway.Reach(ctx, w.Url, !w.configured)
+	permanent, err := p.Gateway.Reach(ctx, w.Url, w.from != "")
 	if err == nil {
 		return nil
 	}
-	return &perform.AgentError{Code: string(agent.NoRoute), Passing: !permanent, Err: fmt.Errorf("its model at %s (%s): %w", ShownURL(w.Url), w.Place(), err),
-		Next: workflow.Advice("start it, correct the address in " + w.Place() + ", or unset that for the vendor's own server")}
+	return &perform.AgentError{Code: string(agent.NoRoute), Passing: !permanent, Err: fmt.Errorf("its model at %s (%s): %w", ShownURL(w.Url), w.Place, err),
+		Next: workflow.Advice("start it, correct the address in " + w.Place + ", or unset that for the vendor's own server")}
 }
 
 // TryInside calls try with an executor inside the environment, and says so if it couldn't.

@@ -38,7 +38,7 @@ func (a *Opener) Proxy() func(*url.URL) (*url.URL, error) {
 // proxyKinds are the kinds that the gateway and the sandbox's network support.
 var proxyKinds = []string{"http", "https", "socks5", "socks5h"}
 
-var errUnknownProxy = errors.New("the proxy that this machine's variables name is of a kind that is not known")
+var errUnknownProxy = errors.New("this machine's variables name an unknown kind of proxy")
 
 // WantProxy says which addresses a proxy may have.
 const WantProxy = "want http://host:port, https://…, socks5://… or socks5h://…; or unset it"

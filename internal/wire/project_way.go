@@ -12,9 +12,9 @@ import (
 // these before the vendor's usual server.
 type Way struct {
 	Url string
-	// from is the user's own setting that names Url; empty if the configuration does (then configured is true) or the vendor.
-	from       string
-	configured bool
+	// Place is the setting that names Url; empty if it is the vendor's own. from is the same if the setting is the user's own and not
+	// the configuration's.
+	Place, from string
 	// key names what holds the key, value is the key itself.
 	key, value string
 	bearer     bool
@@ -23,18 +23,13 @@ type Way struct {
 	Problem, Next string
 }
 
-// Place is the setting that names the address; empty if none does.
-func (w Way) Place() string {
-	if w.configured {
-		return "url in " + config.Name
-	}
-	return w.from
-}
-
 // WayOf is the way of an agent with this configuration.
 func (a *Opener) WayOf(v vendor, c config.Agent) Way {
 	s := v.Server(c)
-	w := Way{Url: s.url, key: s.Key, configured: c.URL != ""}
+	w := Way{Url: s.url, key: s.Key}
+	if c.URL != "" {
+		w.Place = "url in " + config.Name
+	}
 	if s.Key != "" {
 		w.value = a.Env(s.Key)
 	}
@@ -56,7 +51,7 @@ func (a *Opener) WayOf(v vendor, c config.Agent) Way {
 		return w
 	}
 	if own.URL != "" {
-		w.Url, w.from, w.headers = own.URL, own.From, own.Headers
+		w.Url, w.Place, w.from, w.headers = own.URL, own.From, own.From, own.Headers
 	}
 	if c.Key == "" && own.Key != "" {
 		w.key, w.value, w.bearer = own.KeyFrom, own.Key, own.Bearer

@@ -26,7 +26,7 @@ func (p *Project) Untrusted() error {
 	for _, r := range p.Trust.List {
 		text.WriteString(p.TrustLine(r))
 	}
-	hint := "look at it and agree once: signalbox trust; for one command or in CI: --trust, or " + trustVariable + "=1"
+	hint := "review it and agree once: signalbox trust; for one command or in CI: --trust, or " + trustVariable + "=1"
 	if p.Trust.Doubt != nil {
 		hint += "\nwhy it is asked: " + p.Trust.Doubt.Error()
 	}
@@ -111,7 +111,7 @@ func (p *Project) foreignState(ctx context.Context) error {
 		if ok && !slices.Contains(store.PrivateFolders, folder) {
 			continue
 		}
-		return &problem.Error{Err: fmt.Errorf("the repository brings %s, which only Signalbox may write: nothing in there can be believed", redact.Line(name, 200)), Code: problem.Untrusted,
+		return &problem.Error{Err: fmt.Errorf("the repository brings %s, which only Signalbox may write, so it can't be trusted", redact.Line(name, 200)), Code: problem.Untrusted,
 			Hint: "who committed it, and why: git log -- " + filepath.Join(store.PrivateDir, folder) + "; take it out: git rm -r " + filepath.Join(store.PrivateDir, folder) + ", and commit that"}
 	}
 	return nil

@@ -98,7 +98,7 @@ func (v vendor) Server(c config.Agent) server {
 // CostTold says what a budget of money is worth if its models have no prices.
 func (v vendor) CostTold() string {
 	if v.reckons {
-		return v.Title + " tells its cost when a call ends, and in a session at its own interface not at all, so a budget of money ends nothing meanwhile"
+		return v.Title + " tells its cost only when a call ends, and never in a session at its own interface, so a budget of money can't stop it in between"
 	}
-	return v.Title + " tells no cost, so no budget of money holds for it"
+	return v.Title + " tells no cost, so no budget of money can limit it"
 }

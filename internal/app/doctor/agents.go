@@ -24,7 +24,7 @@ func (p *examination) lookAtAgents(ctx context.Context, add func(Finding)) {
 		return
 	}
 	if name := p.PlansUnasked(p.WorkflowName()); name != "" {
-		add(Finding{string(workflow.Planner), VerdictWarning, name + " is a command: whether it can plan is not known, and \"signalbox heal\" will not try", app.SayWhoPlans(name)})
+		add(Finding{string(workflow.Planner), VerdictWarning, name + " is a command, and we don't know whether it can plan: \"signalbox heal\" will not try", app.SayWhoPlans(name)})
 	}
 	does := map[string][]string{} // one agent is one program, even if its roles use different models
 	var distinct []agent.Agent

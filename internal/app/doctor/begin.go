@@ -49,10 +49,16 @@ func (p *examination) lookAtTests(ctx context.Context, add func(Finding)) {
 				}
 				continue
 			}
-			there, err := p.hasProgram(ctx, word)
-			if err == nil && !there {
-				p.programMissing(ctx, test.key, line, word, add)
+			if there, err := p.hasProgram(ctx, word); err != nil || there {
+				continue
 			}
+			f := Finding{test.key, VerdictMissing, fmt.Sprintf("%q starts %s, and there is no such program where commands run", line, word),
+				"install it, have environment.set_up install it, or correct " + test.key + " in " + config.Name}
+			found, err := p.DetectHere(ctx, "")
+			if len(p.Config.Environment.SetUp) > 0 || p.Config.Environment.SetUp == nil && err == nil && len(found.SetUp) > 0 {
+				f.Verdict, f.Next = VerdictWarning, "nothing, if the setup installs it; a run finds out before anything is paid for"
+			}
+			add(f)
 		}
 	}
 }
@@ -74,17 +80,6 @@ func (p *examination) hasProgram(ctx context.Context, word string) (there bool, 
 
 // lookWait is how long it may take to look for a program.
 const lookWait = 10 * time.Second
-
-// programMissing reports that a test's program is missing. It's only a warning if there is a setup, which may install it.
-func (p *examination) programMissing(ctx context.Context, key, line, word string, add func(Finding)) {
-	f := Finding{key, VerdictMissing, fmt.Sprintf("%q starts %s, and there is no such program where commands run", line, word),
-		"install it, have environment.set_up install it, or correct " + key + " in " + config.Name}
-	found, err := p.DetectHere(ctx, "")
-	if len(p.Config.Environment.SetUp) > 0 || p.Config.Environment.SetUp == nil && err == nil && len(found.SetUp) > 0 {
-		f.Verdict, f.Next = VerdictWarning, "nothing, if the setup installs it; a run finds out before anything is paid for"
-	}
-	add(f)
-}
 
 // firstProgram is the program that a line for sh starts, if that is clear without parsing it as a shell does.
 func firstProgram(line string) (word string, ok bool) {

@@ -51,7 +51,7 @@ func (p *examination) lookAtConfig(add func(Finding)) bool {
 func (p *examination) lookAtTrust(add func(Finding)) bool {
 	switch p.Trust.Standing {
 	case wire.TrustWithheld:
-		says := []string{"what the project's files do to this machine does not count before you agree to it, so agents, isolation, network and health are not looked at:"}
+		says := []string{"the project's settings that reach this machine don't count until you agree to them, so agents, isolation, network and health are not looked at:"}
 		for _, r := range p.Trust.List {
 			says = append(says, "  "+wire.Visible(r.Key)+": "+wire.Visible(r.Value))
 		}
@@ -82,9 +82,9 @@ func (p *examination) lookAtSettings(add func(Finding)) {
 		add(Finding{What: "tests_e2e", Verdict: VerdictOK, Says: fmt.Sprint([]string(p.Config.TestsE2E))})
 	}
 	if p.Config.Environment.OnFailure == config.OnFailureContinue {
-		add(Finding{What: "set-up", Verdict: VerdictOK, Says: "a run goes on, with a warning, where the environment cannot be set up (environment.on_failure: continue)"})
+		add(Finding{What: "setup", Verdict: VerdictOK, Says: "a run continues, with a warning, if the environment can't be set up (environment.on_failure: continue)"})
 	} else {
-		add(Finding{What: "set-up", Verdict: VerdictOK, Says: "a run stops where the environment cannot be set up (environment.on_failure: stop)"})
+		add(Finding{What: "setup", Verdict: VerdictOK, Says: "a run stops if the environment can't be set up (environment.on_failure: stop)"})
 	}
 	for _, path := range p.Config.Environment.Read {
 		if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) {

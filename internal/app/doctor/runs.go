@@ -50,24 +50,20 @@ func (p *examination) lookAtMounts(add func(Finding)) {
 	if err != nil {
 		return // this system has no such table
 	}
-	if there := mountedBelow(string(table), p.Root); len(there) > 0 {
-		add(Finding{"mounts", VerdictOK, fmt.Sprintf("%s mounted here: %s", commandline.Count(len(there), "folder"), strings.Join(there, ", ")),
-			"before you delete the project's folder: signalbox env remove --all"})
-	}
-}
-
-// mountedBelow are our mounts below a folder, relative to it, from a table in the format of mountinfo.
-func mountedBelow(table, dir string) (found []string) {
+	var found []string // below the project's folder, in the format of mountinfo
 	plain := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
-	for line := range strings.Lines(table) {
+	for line := range strings.Lines(string(table)) {
 		before, after, _ := strings.Cut(line, " - ")
 		place, kind := strings.Fields(before), strings.Fields(after)
 		if len(place) < 5 || len(kind) < 2 || kind[0] != "overlay" || kind[1] != "signalbox" {
 			continue
 		}
-		if below, ok := strings.CutPrefix(plain.Replace(place[4]), dir+"/"); ok {
+		if below, ok := strings.CutPrefix(plain.Replace(place[4]), p.Root+"/"); ok {
 			found = append(found, below)
 		}
 	}
-	return found
+	if len(found) > 0 {
+		add(Finding{"mounts", VerdictOK, fmt.Sprintf("%s mounted here: %s", commandline.Count(len(found), "folder"), strings.Join(found, ", ")),
+			"before you delete the project's folder: signalbox env remove --all"})
+	}
 }

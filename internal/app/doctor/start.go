@@ -45,7 +45,7 @@ func (p *examination) lookAtStart(ctx context.Context, add func(Finding)) {
 		add(Finding{What: "merge", Verdict: VerdictOK, Says: says})
 	}
 	if remote, err := p.Repo.Promisor(ctx); err == nil && remote != "" {
-		add(Finding{"clone", VerdictWarning, "this is a partial clone: a run first fetches from " + remote + " what it lacks, and stops for free where it cannot",
+		add(Finding{"clone", VerdictWarning, "this is a partial clone: a run first fetches from " + remote + " what it lacks, and stops for free if it can't",
 			"fetch all of it now: git fetch --refetch --no-filter"})
 	}
 	if err := p.Store.Watched(); err != nil {

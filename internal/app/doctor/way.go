@@ -23,13 +23,13 @@ func (p *examination) lookAtWayOut(add func(Finding)) {
 	shown := p.CertificateVariables()
 	for _, name := range slices.Concat(wire.CertificateFiles, wire.CertificateFolders) {
 		if p.Env(name) != "" && !slices.Contains(shown, name) {
-			add(Finding{"certificates", VerdictWarning, name + " names what commands are not shown: want an absolute path of certificates alone", "correct " + name + ", or unset it"})
+			add(Finding{"certificates", VerdictWarning, name + " names something that commands don't see: want an absolute path to certificates only", "correct " + name + ", or unset it"})
 		}
 	}
 	out, err := p.Proxy()(&url.URL{Scheme: "https", Host: "example.com"})
 	switch {
 	case err != nil:
-		add(Finding{"proxy", VerdictMissing, "HTTPS_PROXY or ALL_PROXY is no address of a proxy that is known", wire.WantProxy})
+		add(Finding{"proxy", VerdictMissing, "HTTPS_PROXY or ALL_PROXY is not the address of a known kind of proxy", wire.WantProxy})
 	case out != nil:
 		add(Finding{What: "proxy", Verdict: VerdictOK, Says: "requests to models and what commands reach go through " + wire.ShownURL(out.String()) + ", but for NO_PROXY"})
 	}
@@ -37,10 +37,10 @@ func (p *examination) lookAtWayOut(add func(Finding)) {
 
 // reaching adds to a finding the address of the agent's model, if the user named one, and whether it answers.
 func (p *examination) reaching(ctx context.Context, w wire.Way, f Finding) Finding {
-	if w.Place() == "" {
+	if w.Place == "" {
 		return f
 	}
-	f.Says += "; its model at " + wire.ShownURL(w.Url) + " (" + w.Place() + ")"
+	f.Says += "; its model at " + wire.ShownURL(w.Url) + " (" + w.Place + ")"
 	if strings.HasPrefix(w.Url, "http://") {
 		f.Says += ", unencrypted"
 	}

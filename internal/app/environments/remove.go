@@ -52,26 +52,23 @@ func (e *Environments) RemoveAll(ctx context.Context, force bool, tell func(Remo
 		tell(Removed{}, wire.Explained(err))
 	}
 	for _, r := range runs {
-		switch d := &r.Run.Details; {
-		case r.Err != nil:
+		if r.Err != nil {
 			tell(Removed{}, wire.Explained(r.Err))
-		case d.EnvID != "" && !d.EnvRemoved && e.exists(&r.Run):
+			continue
+		}
+		d := &r.Run.Details
+		if d.EnvID == "" || d.EnvRemoved {
+			continue
+		}
+		_, noEntry := e.Find(d.EnvID)
+		dir, noFolder := e.store.Abs(d.EnvPath)
+		if noFolder == nil {
+			_, noFolder = os.Lstat(dir)
+		}
+		if noEntry == nil || noFolder == nil { // a folder may have lost its entry
 			tell(e.removeOfRun(ctx, &r.Run, force))
 		}
 	}
-}
-
-// exists reports whether the run's environment has an entry, or a folder that lost its entry.
-func (e *Environments) exists(run *workflow.Run) bool {
-	if _, err := e.Find(run.Details.EnvID); err == nil {
-		return true
-	}
-	dir, err := e.store.Abs(run.Details.EnvPath)
-	if err != nil {
-		return false
-	}
-	_, err = os.Lstat(dir)
-	return err == nil
 }
 
 // removeOfRun saves a run's work on a ref and deletes its environment.

@@ -46,16 +46,10 @@ func State(ctx context.Context, o *app.Opener) (h health.State, err error) {
 		return h, err
 	}
 	h, err = loadOrLost(ctx, s.Health())
-	return h, errors.Join(explained(begun(err)), s.Close())
+	return h, errors.Join(explained(err), s.Close())
 }
 
-// begun adds to the error of a missing document how to create one.
-func begun(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return &problem.Error{Err: errors.New("there is no state.json"), Hint: "begin one: signalbox health init", Code: problem.NotFound}
-	}
-	return err
-}
+var errNone = errors.New("there is no state.json")
 
 // loadOrLost reads the document as it is. A missing document with a sound backup counts as broken: there is something to restore.
 func loadOrLost(ctx context.Context, doc *store.Document[health.State]) (health.State, error) {
@@ -64,7 +58,10 @@ func loadOrLost(ctx context.Context, doc *store.Document[health.State]) (health.
 		return h, err
 	}
 	_, lost, looked := doc.LoadOrBackup(ctx)
-	return h, cmp.Or(lost.Broken, looked, err)
+	if err = cmp.Or(lost.Broken, looked, err); errors.Is(err, fs.ErrNotExist) {
+		err = &problem.Error{Err: errNone, Hint: "begin one: signalbox health init", Code: problem.NotFound}
+	}
+	return h, err
 }
 
 // Begin writes a state.json with all totals at zero. It refuses to replace one or, with force, keeps the old one under the name that
@@ -74,7 +71,7 @@ func Begin(ctx context.Context, o *app.Opener, force bool) (kept string, err err
 		if _, err := loadOrLost(ctx, doc); err == nil && !force {
 			return &problem.Error{Err: errors.New("there is a state.json, and its totals only grow"),
 				Hint: `see it: signalbox health show; or begin anew: signalbox health init --force`}
-		} else if !errors.Is(err, fs.ErrNotExist) && !force {
+		} else if !errors.Is(err, errNone) && !force {
 			return err
 		}
 		kept, err = doc.BeginAnew(ctx)
@@ -136,7 +133,7 @@ func Escalate(ctx context.Context, o *app.Opener) (h health.State, opened *forge
 	defer func() { err = errors.Join(err, p.Store.Close()) }()
 	doc := p.Store.Health()
 	if h, err = loadOrLost(ctx, doc); err != nil {
-		return h, nil, explained(begun(err))
+		return h, nil, explained(err)
 	}
 	key := h.CriticalKey()
 	if key == "" {

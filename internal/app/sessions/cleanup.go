@@ -110,11 +110,32 @@ func (s *Sessions) MayRemove(ctx context.Context, x Over) (run store.RunSummary,
 // nothing. The session's record goes last, so an interrupted Remove can be repeated. With status, it removes the issue's status too.
 func (s *Sessions) Remove(ctx context.Context, x Over, status bool) (put Removed, err error) {
 	found, ok, err := s.MayRemove(ctx, x)
-	if err == nil && ok {
-		err = s.giveUp(ctx, found, &put)
-	}
 	if err != nil {
 		return put, err
+	}
+	if ok {
+		run := found.Run
+		if put.Canceled = !run.State.Final(); put.Canceled {
+			if run, err = s.cancel(ctx, found); err != nil {
+				return put, err
+			}
+			if !run.State.Final() {
+				return put, &StoppedError{run}
+			}
+		}
+		put.KeptRef, put.Saved = run.Details.KeptRef, slices.Clone(run.Details.Aside)
+		if put.KeptRef == "" && len(put.Saved) == 0 { // someone may have removed the environment
+			kept, err := s.Places().KeptOf(ctx, &run)
+			if err != nil {
+				return put, wire.Explained(err)
+			}
+			for _, ref := range kept {
+				put.Saved = append(put.Saved, ref.Name)
+			}
+		}
+		if put.Branch, put.Within, err = s.removeBranch(ctx, &run); err != nil {
+			return put, err
+		}
 	}
 	removed, err := s.Store.IssueStatus(x.Info.Issue).RemoveIf(ctx, func(word *registry.IssueStatus) bool { return status || !word.Retained(s.Now()) })
 	if err == nil {
@@ -122,31 +143,6 @@ func (s *Sessions) Remove(ctx context.Context, x Over, status bool) (put Removed
 	}
 	put.StatusKept = !removed
 	return put, wire.Explained(err)
-}
-
-// giveUp cancels the run if it isn't over, and says where its work is.
-func (s *Sessions) giveUp(ctx context.Context, found store.RunSummary, put *Removed) (err error) {
-	run := found.Run
-	if put.Canceled = !run.State.Final(); put.Canceled {
-		if run, err = s.cancel(ctx, found); err != nil {
-			return err
-		}
-		if !run.State.Final() {
-			return &StoppedError{run}
-		}
-	}
-	put.KeptRef, put.Saved = run.Details.KeptRef, slices.Clone(run.Details.Aside)
-	if put.KeptRef == "" && len(put.Saved) == 0 { // someone may have removed the environment
-		kept, err := s.Places().KeptOf(ctx, &run)
-		if err != nil {
-			return wire.Explained(err)
-		}
-		for _, ref := range kept {
-			put.Saved = append(put.Saved, ref.Name)
-		}
-	}
-	put.Branch, put.Within, err = s.removeBranch(ctx, &run)
-	return err
 }
 
 // cancel cancels a run as "stop --cancel" does, but silently, since the outcome of the session still counts.

@@ -51,7 +51,13 @@ func Prepare(ctx context.Context, p *app.App, agents []wire.Installed) (done Pre
 	if tests := guessTests(ctx, p); tests != "" {
 		text = strings.Replace(text, "tests: []", fmt.Sprintf("tests: [%q]", tests), 1)
 	}
-	named := best(agents)
+	var named *wire.Installed // one that can reach its model, or else any that is installed
+	for i := range agents {
+		a := &agents[i]
+		if a.Found && (named == nil || named.Login == "" && a.Login != "") {
+			named = a
+		}
+	}
 	if named != nil {
 		text = strings.Replace(text, agentLines, fmt.Sprintf("  %s:\n    driver: %s\n", named.Driver, named.Driver), 1)
 	}
@@ -67,19 +73,6 @@ func Prepare(ctx context.Context, p *app.App, agents []wire.Installed) (done Pre
 	err = p.Configure(ctx)
 	done.Configured = len(p.Config.Agents) > 0 || p.ConfigError != nil
 	return done, err
-}
-
-// best is the agent to begin with: one that can reach its model, or else any that is installed; nil if none is.
-func best(found []wire.Installed) (first *wire.Installed) {
-	for i := range found {
-		if found[i].Found && found[i].Login != "" {
-			return &found[i]
-		}
-		if found[i].Found && first == nil {
-			first = &found[i]
-		}
-	}
-	return first
 }
 
 // writeNew writes a file of the project unless it exists.

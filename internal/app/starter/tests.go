@@ -25,7 +25,16 @@ func guessTests(ctx context.Context, p *app.App) string {
 		}
 		return usual.command
 	}
-	return makefileTests(ctx, p)
+	found, err := p.DetectHere(ctx, "")
+	if err != nil {
+		return "" // "signalbox env detect" says why
+	}
+	for _, d := range found.Descriptions {
+		if d.Kind == "Makefile" && slices.Contains(d.Checks, "make test") {
+			return "make test"
+		}
+	}
+	return ""
 }
 
 // pytest runs with the name that Python has on every machine and in every environment.
@@ -49,20 +58,6 @@ func unittests(p *app.App) string {
 	}
 	if has("test*.py") {
 		return "python3 -m unittest"
-	}
-	return ""
-}
-
-// makefileTests is the Makefile's command for its tests.
-func makefileTests(ctx context.Context, p *app.App) string {
-	found, err := p.DetectHere(ctx, "")
-	if err != nil {
-		return "" // "signalbox env detect" says why
-	}
-	for _, d := range found.Descriptions {
-		if d.Kind == "Makefile" && slices.Contains(d.Checks, "make test") {
-			return "make test"
-		}
 	}
 	return ""
 }
