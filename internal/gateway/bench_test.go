@@ -31,7 +31,7 @@ func BenchmarkStream(b *testing.B) {
 			direct, through := time.Duration(0), time.Duration(0)
 			for b.Loop() {
 				direct += fetch(b, client, agent.Endpoint{URL: url}, len(all))
-				through += fetch(b, client, s.Endpoint(), len(all))
+				through += fetch(b, client, s.Endpoint, len(all))
 			}
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(float64(through)/float64(direct), "ratio")

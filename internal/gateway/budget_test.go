@@ -20,7 +20,7 @@ func TestRequestsStopExactlyAtTheBudget(t *testing.T) {
 	var asking sync.WaitGroup
 	for range 15 {
 		asking.Go(func() {
-			switch got := clients[0].ask(t, s.Endpoint(), true); {
+			switch got := clients[0].ask(t, s.Endpoint, true); {
 			case got.status == http.StatusOK:
 				served.Add(1)
 			case over(got):
@@ -53,7 +53,7 @@ func TestTheLastTokenMayBeUsedAndNotOneMore(t *testing.T) {
 			for _, stream := range []bool{false, true} {
 				server := modeltest.Start(t, script(modeltest.Say("ok")))
 				s := open(t, start(t, gateway.Config{}), server.URL, priced, func(c *gateway.SessionConfig) { c.Budget = test.budget })
-				first, second := c.ask(t, s.Endpoint(), stream), c.ask(t, s.Endpoint(), stream)
+				first, second := c.ask(t, s.Endpoint, stream), c.ask(t, s.Endpoint, stream)
 				if (first.broken == nil) != test.whole || !over(second) || code(s) != agent.Overspent || server.Count() != 1 {
 					t.Errorf("%s, %s, stream %t: %v, then %d; %+v", test.name, c.api, stream, first.broken, second.status, s.Failure())
 				}
@@ -78,7 +78,7 @@ func TestAStreamIsCutWhereItExceedsTheBudget(t *testing.T) {
 			c.Budget.Tokens = 200_000
 			c.OnUsage = func(u agent.Usage) { reported.Store(u.InputTokens + u.OutputTokens) }
 		})
-		got := c.ask(t, s.Endpoint(), true)
+		got := c.ask(t, s.Endpoint, true)
 		if got.broken == nil || len(got.body) > 1<<20 {
 			t.Errorf("%s: the agent got %d bytes, %v", c.api, len(got.body), got.broken)
 		}
@@ -101,12 +101,12 @@ func TestSessionsShareABudget(t *testing.T) {
 	share := func(c *gateway.SessionConfig) { c.Shared = []gateway.Budget{today} }
 	one, other := open(t, g, server.URL, share), open(t, g, server.URL, share)
 	for _, s := range []*gateway.Session{one, other} {
-		if got := clients[0].ask(t, s.Endpoint(), true); got.status != http.StatusOK || got.broken != nil {
+		if got := clients[0].ask(t, s.Endpoint, true); got.status != http.StatusOK || got.broken != nil {
 			t.Fatalf("%+v", got)
 		}
 	}
 	for _, s := range []*gateway.Session{one, other} {
-		if got := clients[0].ask(t, s.Endpoint(), true); !over(got) || s.Failure().Message != "the budget of today is used up: 4000 of 4000 tokens" {
+		if got := clients[0].ask(t, s.Endpoint, true); !over(got) || s.Failure().Message != "the budget of today is used up: 4000 of 4000 tokens" {
 			t.Errorf("%+v, %+v", got, s.Failure())
 		}
 	}
@@ -121,8 +121,8 @@ func TestAModelWithoutAPriceCountsTokensAlone(t *testing.T) {
 	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) {
 		c.Prices, c.Budget.CostMicroUSD = map[string]gateway.Price{"other": {Input: 1}}, 1
 	})
-	clients[0].ask(t, s.Endpoint(), true)
-	if got := clients[0].ask(t, s.Endpoint(), true); got.status != http.StatusOK {
+	clients[0].ask(t, s.Endpoint, true)
+	if got := clients[0].ask(t, s.Endpoint, true); got.status != http.StatusOK {
 		t.Errorf("%+v", got)
 	}
 	if r := s.Report(); len(r.Unpriced) != 1 || r.Unpriced[0] != "m" || r.Usage.CostUSD != 0 || r.Usage.OutputTokens != 60 {

@@ -28,7 +28,7 @@ func TestAHundredSessionsAtOnceAreKeptApart(t *testing.T) {
 			c.streamBody = strings.Replace(c.streamBody, `"model":"m"`, `"model":"`+model+`"`, 1)
 			s := open(t, g, server.URL)
 			for range 3 {
-				if got := c.ask(t, s.Endpoint(), true); got.status != http.StatusOK || !strings.Contains(got.body, model) {
+				if got := c.ask(t, s.Endpoint, true); got.status != http.StatusOK || !strings.Contains(got.body, model) {
 					t.Errorf("session %d: %+v", i, got)
 				}
 			}
@@ -50,12 +50,12 @@ func TestASlowReaderDoesNotBlockOtherAgents(t *testing.T) {
 	slow, quick := open(t, g, server.URL), open(t, g, server.URL)
 	c := clients[0]
 	c.streamBody = strings.Replace(c.streamBody, "Go.", strings.Repeat("x", 24), 1) // 24 MiB
-	response, err := transport(t).RoundTrip(c.request(t, slow.Endpoint(), true))
+	response, err := transport(t).RoundTrip(c.request(t, slow.Endpoint, true))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if got := clients[0].ask(t, quick.Endpoint(), true); got.status != http.StatusOK || got.broken != nil {
+		if got := clients[0].ask(t, quick.Endpoint, true); got.status != http.StatusOK || got.broken != nil {
 			t.Errorf("%d, %v", got.status, got.broken)
 		}
 	}
@@ -77,12 +77,12 @@ func TestRequestsAtTheSameTimeAreBounded(t *testing.T) {
 	}))
 	answers := make(chan answer, 16)
 	for range 16 {
-		go func() { answers <- clients[0].ask(t, s.Endpoint(), false) }()
+		go func() { answers <- clients[0].ask(t, s.Endpoint, false) }()
 	}
 	for range 16 {
 		<-arrived
 	}
-	if got := clients[0].ask(t, s.Endpoint(), false); got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") == "" {
+	if got := clients[0].ask(t, s.Endpoint, false); got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") == "" {
 		t.Errorf("the seventeenth: %d %s %v", got.status, got.body, got.header)
 	}
 	close(release)
@@ -100,7 +100,7 @@ func TestCloseAbortsRunningCallsAndCountsThem(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, script(modeltest.Turn{Say: "a word", Fault: modeltest.Fault{Kind: modeltest.Stalled, Events: 4}}))
 	s := open(t, start(t, gateway.Config{}), server.URL)
-	response, err := transport(t).RoundTrip(clients[0].request(t, s.Endpoint(), true))
+	response, err := transport(t).RoundTrip(clients[0].request(t, s.Endpoint, true))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,13 +122,13 @@ func TestAnEndIsHeardByAgentsThatListenOnlyWhenAllIsSent(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, script(modeltest.Say("ok")))
 	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Budget.Requests = 1 })
-	clients[0].ask(t, s.Endpoint(), true)
-	if got := clients[0].ask(t, s.Endpoint(), true); !over(got) {
+	clients[0].ask(t, s.Endpoint, true)
+	if got := clients[0].ask(t, s.Endpoint, true); !over(got) {
 		t.Fatalf("%+v", got)
 	}
 	c := clients[0]
 	c.streamBody = strings.Replace(c.streamBody, "Go.", strings.Repeat("a lot ", 4<<20), 1) // 24 MiB
-	r := c.request(t, s.Endpoint(), true)
+	r := c.request(t, s.Endpoint, true)
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.URL.Host)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestAStreamThatExceedsTheBudgetCutsTheOthersOfTheSession(t *testing.T) {
 	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Budget.Tokens = 10_000 })
 	slow := clients[0]
 	slow.streamBody = strings.Replace(slow.streamBody, `"model":"m"`, `"model":"slow"`, 1)
-	response, err := transport(t).RoundTrip(slow.request(t, s.Endpoint(), true))
+	response, err := transport(t).RoundTrip(slow.request(t, s.Endpoint, true))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestAStreamThatExceedsTheBudgetCutsTheOthersOfTheSession(t *testing.T) {
 	if _, err := response.Body.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if got := clients[0].ask(t, s.Endpoint(), true); got.broken == nil {
+	if got := clients[0].ask(t, s.Endpoint, true); got.broken == nil {
 		t.Error("the stream that passed the budget ended well")
 	}
 	if _, err := io.ReadAll(response.Body); err == nil {
@@ -189,9 +189,9 @@ func TestTheFirstCauseIsKept(t *testing.T) {
 	}))
 	slow, later := clients[0], make(chan answer)
 	slow.body = `{"model":"slow"}`
-	go func() { later <- slow.ask(t, s.Endpoint(), false) }()
+	go func() { later <- slow.ask(t, s.Endpoint, false) }()
 	<-arrived
-	first := clients[0].ask(t, s.Endpoint(), false)
+	first := clients[0].ask(t, s.Endpoint, false)
 	close(release)
 	if second := <-later; !over(first) || !over(second) || code(s) != agent.Unauthorized {
 		t.Errorf("%+v, %+v, %+v", first, second, s.Failure())

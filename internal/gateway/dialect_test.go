@@ -29,7 +29,7 @@ func TestAnswersPassAsTheyAreAndAreCounted(t *testing.T) {
 				direct, behind := modeltest.Start(t, config), modeltest.Start(t, config)
 				s := open(t, start(t, gateway.Config{Clock: still}), behind.URL, priced)
 				want := c.ask(t, agent.Endpoint{URL: direct.URL, Key: realKey}, stream)
-				got := c.ask(t, s.Endpoint(), stream)
+				got := c.ask(t, s.Endpoint, stream)
 				if got.status != http.StatusOK || got.body != want.body || got.broken != nil {
 					t.Fatalf("through the gateway: %d, %v\n%s\nwant\n%s", got.status, got.broken, got.body, want.body)
 				}
@@ -53,7 +53,7 @@ func TestUpstreamGetsTheRealKeyAndNothingElseOfTheAgents(t *testing.T) {
 	for _, c := range clients {
 		server := modeltest.Start(t, script(modeltest.Say("ok")))
 		s := open(t, start(t, gateway.Config{}), server.URL)
-		r := c.request(t, s.Endpoint(), true)
+		r := c.request(t, s.Endpoint, true)
 		r.Header.Set("Cookie", "a=b")
 		r.Header.Set("X-Http-Method-Override", "DELETE")
 		r.Header.Set("X-Goog-Iam-Authorization-Token", "another account's")
@@ -78,9 +78,9 @@ func TestAKeyInTheQueryGoesOnInAHeader(t *testing.T) {
 	t.Parallel()
 	seen := make(chan *http.Request, 1)
 	s := open(t, start(t, gateway.Config{}), upstream(t, func(_ http.ResponseWriter, r *http.Request) { seen <- r }))
-	r := clients[3].request(t, s.Endpoint(), true)
+	r := clients[3].request(t, s.Endpoint, true)
 	r.Header.Del("x-goog-api-key")
-	r.URL.RawQuery += "&key=" + s.Endpoint().Key
+	r.URL.RawQuery += "&key=" + s.Endpoint.Key
 	send(t, r)
 	if got := <-seen; got.URL.RawQuery != "alt=sse" || got.Header.Get("X-Goog-Api-Key") != realKey {
 		t.Errorf("upstream got query %q and key %q", got.URL.RawQuery, got.Header.Get("X-Goog-Api-Key"))
@@ -100,7 +100,7 @@ func TestAChatStreamIsAskedForItsUsage(t *testing.T) {
 	} {
 		c := clients[2]
 		c.streamBody = test.body
-		if got := c.ask(t, s.Endpoint(), true); got.status != http.StatusOK {
+		if got := c.ask(t, s.Endpoint, true); got.status != http.StatusOK {
 			t.Fatalf("%s: %d %s", test.body, got.status, got.body)
 		}
 		if got := string(server.Exchanges()[i].Body); !strings.Contains(got, test.want) {
@@ -123,7 +123,7 @@ func TestCompressedAnswersAreReadAllTheSame(t *testing.T) {
 		_, _ = z.Write([]byte(plain))
 		_ = z.Close()
 	}))
-	got := clients[0].ask(t, s.Endpoint(), false)
+	got := clients[0].ask(t, s.Endpoint, false)
 	if got.body != plain || got.header.Get("Content-Encoding") != "" || got.header.Get("Request-Id") != "req_7" {
 		t.Errorf("%q, %v", got.body, got.header)
 	}
@@ -140,7 +140,7 @@ func TestGeminiStreamsWithoutEventsAreCounted(t *testing.T) {
 		_, _ = w.Write([]byte(`[{"candidates":[{"content":{"parts":[{"text":"a \"}]"}]}}],"usageMetadata":{"promptTokenCount":10}},` + "\n"))
 		_, _ = w.Write([]byte(`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":3,"thoughtsTokenCount":4,"toolUsePromptTokenCount":2}}]`))
 	}))
-	clients[3].ask(t, s.Endpoint(), true)
+	clients[3].ask(t, s.Endpoint, true)
 	s.Close()
 	if u := s.Report().Usage; u.InputTokens != 12 || u.OutputTokens != 7 || s.Report().Estimated != 0 || s.Failure() != nil {
 		t.Errorf("Report = %+v, %v", s.Report(), s.Failure())
@@ -153,11 +153,11 @@ func TestModelsAreListedAndTokensCountedForNothing(t *testing.T) {
 	s := open(t, start(t, gateway.Config{}), server.URL+"/some/where", func(c *gateway.SessionConfig) { c.Budget.Requests = 1 })
 	for _, call := range []string{"GET /v1/models", "GET /v1beta/models?pageSize=5", "POST /v1/messages/count_tokens", "POST /v1beta/models/m:countTokens"} {
 		method, path, _ := strings.Cut(call, " ")
-		r, err := http.NewRequestWithContext(t.Context(), method, s.Endpoint().URL+path, http.NoBody)
+		r, err := http.NewRequestWithContext(t.Context(), method, s.Endpoint.URL+path, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set("x-api-key", s.Endpoint().Key)
+		r.Header.Set("x-api-key", s.Endpoint.Key)
 		if got := send(t, r); got.status != http.StatusOK || got.broken != nil {
 			t.Errorf("%s: %d %s", call, got.status, got.body)
 		}

@@ -59,7 +59,7 @@ func TestErrorsOfEveryVendorAreUnderstood(t *testing.T) {
 					s := open(t, start(t, gateway.Config{Clock: clock}), server.URL)
 					var last answer
 					for range 5 {
-						last = c.ask(t, s.Endpoint(), true)
+						last = c.ask(t, s.Endpoint, true)
 					}
 					f := s.Failure()
 					if f == nil || f.Code != test.code {
@@ -88,7 +88,7 @@ func TestAnErrorPassesWithItsRequestIDUntilTheLast(t *testing.T) {
 		w.WriteHeader(529)
 		_, _ = io.WriteString(w, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)
 	}), func(c *gateway.SessionConfig) { c.MaxFailures = 2 })
-	first, second, third := clients[0].ask(t, s.Endpoint(), true), clients[0].ask(t, s.Endpoint(), true), clients[0].ask(t, s.Endpoint(), true)
+	first, second, third := clients[0].ask(t, s.Endpoint, true), clients[0].ask(t, s.Endpoint, true), clients[0].ask(t, s.Endpoint, true)
 	if first.status != 529 || first.header.Get("Request-Id") != "req_9" || first.header.Get("Retry-After") != "7" || !strings.Contains(first.body, "Overloaded") {
 		t.Errorf("the first: %+v", first)
 	}
@@ -108,7 +108,7 @@ func TestTheLastAnswerHasNoWordThatMeansTryAgain(t *testing.T) {
 	server := modeltest.Start(t, modeltest.Config{Key: "another"})
 	for _, c := range clients {
 		s := open(t, start(t, gateway.Config{}), server.URL)
-		got := c.ask(t, s.Endpoint(), true)
+		got := c.ask(t, s.Endpoint, true)
 		message := regexp.MustCompile(`"message":"[^"]*"`).FindString(got.body)
 		if !over(got) || message == "" || again.MatchString(message) {
 			t.Errorf("%s: %d %s", c.api, got.status, got.body)
@@ -121,7 +121,7 @@ func TestAGoodAnswerResetsTheFailureCount(t *testing.T) {
 	server := modeltest.Start(t, script(modeltest.Turn{Say: "ok", Fault: modeltest.Fault{Kind: modeltest.ServerError, Times: 2}}))
 	s := open(t, start(t, gateway.Config{}), server.URL)
 	for _, want := range []agent.FailureCode{agent.ModelFailed, agent.ModelFailed, ""} {
-		clients[0].ask(t, s.Endpoint(), true)
+		clients[0].ask(t, s.Endpoint, true)
 		if code(s) != want {
 			t.Errorf("Failure = %q, want %q", code(s), want)
 		}
@@ -141,11 +141,11 @@ func TestAnAnswerThatBreaksOffIsCountedAsFarAsItCame(t *testing.T) {
 					config.Idle = 5 * time.Second // more than ever lies between two events of a busy machine
 				}
 				s := open(t, start(t, config), server.URL, func(c *gateway.SessionConfig) { c.MaxFailures = 1 })
-				got := c.ask(t, s.Endpoint(), true)
+				got := c.ask(t, s.Endpoint, true)
 				if got.broken == nil {
 					t.Error("the agent saw a whole answer")
 				}
-				next := c.ask(t, s.Endpoint(), true)
+				next := c.ask(t, s.Endpoint, true)
 				s.Close()
 				if code(s) != agent.Unreachable || !over(next) {
 					t.Errorf("Failure = %+v, next %+v", s.Failure(), next)
@@ -177,7 +177,7 @@ func TestAnAnswerThatTheAgentSawBreakIsAFailureEvenIfAllWasSaid(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}))
-		clients[2].ask(t, s.Endpoint(), true)
+		clients[2].ask(t, s.Endpoint, true)
 		s.Close()
 		if code(s) != want {
 			t.Errorf("after %q: %q, want %q", end, code(s), want)
@@ -188,9 +188,9 @@ func TestAnAnswerThatTheAgentSawBreakIsAFailureEvenIfAllWasSaid(t *testing.T) {
 func TestAClosedPortIsUnreachable(t *testing.T) {
 	t.Parallel()
 	s := open(t, start(t, gateway.Config{}), "http://127.0.0.1:1")
-	first := clients[1].ask(t, s.Endpoint(), true)
-	clients[1].ask(t, s.Endpoint(), true)
-	last := clients[1].ask(t, s.Endpoint(), true)
+	first := clients[1].ask(t, s.Endpoint, true)
+	clients[1].ask(t, s.Endpoint, true)
+	last := clients[1].ask(t, s.Endpoint, true)
 	if first.status != http.StatusBadGateway || !over(last) || code(s) != agent.Unreachable || !strings.Contains(s.Failure().Message, "server 127.0.0.1:1 cannot be reached") {
 		t.Errorf("%+v, %+v, %+v", first, last, s.Failure())
 	}
@@ -200,7 +200,7 @@ func TestAServerThatNeverBeginsIsGivenUp(t *testing.T) {
 	t.Parallel()
 	s := open(t, start(t, gateway.Config{HeaderTimeout: 50 * time.Millisecond}),
 		upstream(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body); <-r.Context().Done() }))
-	if got := clients[0].ask(t, s.Endpoint(), true); got.status != http.StatusBadGateway || !strings.Contains(s.Failure().Message, "said nothing for too long") {
+	if got := clients[0].ask(t, s.Endpoint, true); got.status != http.StatusBadGateway || !strings.Contains(s.Failure().Message, "said nothing for too long") {
 		t.Errorf("%+v, %+v", got, s.Failure())
 	}
 }
@@ -216,7 +216,7 @@ func TestAnAgentThatGoesIsNoFailure(t *testing.T) {
 	}
 	server := modeltest.Start(t, config)
 	s := open(t, start(t, gateway.Config{}), server.URL)
-	response, err := transport(t).RoundTrip(clients[0].request(t, s.Endpoint(), true))
+	response, err := transport(t).RoundTrip(clients[0].request(t, s.Endpoint, true))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (a *Guarded) Run(ctx context.Context, task agent.Task, exec process.Executo
 		return agent.Result{}, err
 	}
 	defer s.Close()
-	endpoint, whole := s.Endpoint(), task.Transcript
+	endpoint, whole := s.Endpoint, task.Transcript
 	task.Endpoint, task.Transcript = &endpoint, s.withoutCounted(whole)
 	result, err := a.Agent.Run(ctx, task, exec)
 	s.Close()

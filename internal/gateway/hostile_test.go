@@ -38,8 +38,8 @@ func TestOnlyAnAgentWithItsOwnEndpointIsServed(t *testing.T) {
 	server := modeltest.Start(t, modeltest.Config{Key: realKey})
 	g := start(t, gateway.Config{})
 	s, other := open(t, g, server.URL), open(t, g, server.URL)
-	address, token, _ := strings.Cut(strings.TrimPrefix(s.Endpoint().URL, "http://"), "/")
-	key := "X-Api-Key: " + s.Endpoint().Key + "\r\n"
+	address, token, _ := strings.Cut(strings.TrimPrefix(s.Endpoint.URL, "http://"), "/")
+	key := "X-Api-Key: " + s.Endpoint.Key + "\r\n"
 	host := "Host: " + address + "\r\n"
 	body := "Content-Length: 13\r\n\r\n" + `{"model":"m"}`
 	post := func(path string) string { return "POST " + path + " HTTP/1.1\r\n" }
@@ -50,7 +50,7 @@ func TestOnlyAnAgentWithItsOwnEndpointIsServed(t *testing.T) {
 		{"another token", post("/"+strings.Repeat("A", 43)+"/v1/messages") + host + key + body, 404},
 		{"no token", post("/v1/messages") + host + key + body, 404},
 		{"no key", post("/"+token+"/v1/messages") + host + body, 401},
-		{"another session's key", post("/"+token+"/v1/messages") + host + "X-Api-Key: " + other.Endpoint().Key + "\r\n" + body, 401},
+		{"another session's key", post("/"+token+"/v1/messages") + host + "X-Api-Key: " + other.Endpoint.Key + "\r\n" + body, 401},
 		{"the real key", post("/"+token+"/v1/messages") + host + "X-Api-Key: " + realKey + "\r\n" + body, 401},
 		{"a path that leads elsewhere", post("/"+token+"/v1/messages/../../admin") + host + key + body, 404},
 		{"the same, encoded", post("/"+token+"/v1/%2e%2e/messages") + host + key + body, 404},
@@ -80,11 +80,11 @@ func TestOnlyAnAgentWithItsOwnEndpointIsServed(t *testing.T) {
 	if server.Count() != 0 {
 		t.Errorf("upstream saw %+v", server.Exchanges())
 	}
-	if got := clients[0].ask(t, s.Endpoint(), true).status; got != http.StatusOK {
+	if got := clients[0].ask(t, s.Endpoint, true).status; got != http.StatusOK {
 		t.Errorf("after all that the agent itself: %d", got)
 	}
 	s.Close()
-	if got := clients[0].ask(t, s.Endpoint(), true).status; got != http.StatusGone {
+	if got := clients[0].ask(t, s.Endpoint, true).status; got != http.StatusGone {
 		t.Errorf("after Close: %d", got)
 	}
 }
@@ -127,7 +127,7 @@ func TestNoUpstreamAnswerRevealsTheKey(t *testing.T) {
 			var log journal
 			g := start(t, gateway.Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
 			s := open(t, g, upstream(t, handler))
-			got := clients[0].ask(t, s.Endpoint(), true)
+			got := clients[0].ask(t, s.Endpoint, true)
 			s.Close()
 			seen := fmt.Sprint(got, s.Failure(), s.Report(), log.text.String())
 			if strings.Contains(seen, realKey) || strings.Contains(seen, "evil.example") {

@@ -40,7 +40,7 @@ func TestProcessesShareADayHoweverManyAskAtOnce(t *testing.T) {
 	}
 	var asking sync.WaitGroup
 	for i := range 60 {
-		asking.Go(func() { clients[0].ask(t, sessions[i%len(sessions)].Endpoint(), true) })
+		asking.Go(func() { clients[0].ask(t, sessions[i%len(sessions)].Endpoint, true) })
 	}
 	asking.Wait()
 	if server.Count() != 10 {
@@ -141,7 +141,7 @@ func TestADayThatCannotBeReadIsNotSpent(t *testing.T) {
 	server := modeltest.Start(t, script(modeltest.Say("ok")))
 	l := opened(t, root, 1000)
 	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Shared = []gateway.Budget{l} })
-	if got := clients[0].ask(t, s.Endpoint(), true); got.status == http.StatusOK || server.Count() != 0 {
+	if got := clients[0].ask(t, s.Endpoint, true); got.status == http.StatusOK || server.Count() != 0 {
 		t.Errorf("%+v, %d requests upstream", got, server.Count())
 	}
 }

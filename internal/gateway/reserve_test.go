@@ -38,7 +38,7 @@ func TestOfSixtyRequestsAtOnceOnlyThoseReachTheVendorThatFit(t *testing.T) {
 				for range 60 {
 					asking.Go(func() {
 						for got := (answer{status: http.StatusTooManyRequests}); got.status == http.StatusTooManyRequests; {
-							got = c.ask(t, s.Endpoint(), true)
+							got = c.ask(t, s.Endpoint, true)
 						}
 					})
 				}
@@ -57,7 +57,7 @@ func TestARequestsInputMustFitTheBudget(t *testing.T) {
 	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Budget.Tokens = 1000 })
 	c := clients[0]
 	c.streamBody = strings.Replace(c.streamBody, "Go.", strings.Repeat("a lot ", 2000), 1)
-	if got := c.ask(t, s.Endpoint(), true); !over(got) || server.Count() != 0 {
+	if got := c.ask(t, s.Endpoint, true); !over(got) || server.Count() != 0 {
 		t.Fatalf("%d requests reached the vendor: %+v", server.Count(), got)
 	}
 	if want := "the budget of the call is used up: the next request sends about 2014 tokens, and 1000 of 1000 are left"; s.Failure().Message != want {
@@ -167,7 +167,7 @@ func TestUnreportedUsageCountsAsTheWholeReservation(t *testing.T) {
 			answered := make(chan struct{})
 			go func() {
 				defer close(answered)
-				if response, err := transport(t).RoundTrip(c.request(t, s.Endpoint(), true).WithContext(ctx)); err == nil {
+				if response, err := transport(t).RoundTrip(c.request(t, s.Endpoint, true).WithContext(ctx)); err == nil {
 					_, _ = io.Copy(io.Discard, response.Body)
 					_ = response.Body.Close()
 				}
@@ -194,7 +194,7 @@ func TestPicturesAreNoText(t *testing.T) {
 	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Budget.Tokens = 100_000 })
 	c := clients[0]
 	c.streamBody = strings.Replace(c.streamBody, `"Go."`, `[{"type":"text","text":"Go."},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"`+strings.Repeat("iVBO", 1<<18)+`"}}]`, 1)
-	if got := c.ask(t, s.Endpoint(), true); got.status != http.StatusOK || got.broken != nil {
+	if got := c.ask(t, s.Endpoint, true); got.status != http.StatusOK || got.broken != nil {
 		t.Errorf("a picture of 1 MiB was taken for text: %+v", s.Failure())
 	}
 }

@@ -58,10 +58,12 @@ const (
 
 // Session is one call of an agent, as the gateway sees it.
 type Session struct {
+	// Endpoint is where the agent finds its model. It doesn't change, and is worthless after Close.
+	Endpoint agent.Endpoint
+
 	gateway    *Gateway
 	config     SessionConfig
 	upstream   *url.URL
-	endpoint   agent.Endpoint
 	token, key digest // of the endpoint
 	budgets    []Budget
 	serving    sync.WaitGroup
@@ -107,7 +109,7 @@ func (g *Gateway) Open(c SessionConfig) (*Session, error) {
 		token: sha256.Sum256([]byte(token)), key: sha256.Sum256([]byte(key)),
 		used:     usage{Report: Report{Models: map[string]agent.Usage{}}, microUSD: map[string]int64{}},
 		budgets:  append([]Budget{NewAllowance("the call", c.Budget, Spending{})}, c.Shared...),
-		endpoint: agent.Endpoint{URL: "http://" + g.address + "/" + token, Key: key}}
+		Endpoint: agent.Endpoint{URL: "http://" + g.address + "/" + token, Key: key}}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.sessions[s.token] = s
@@ -125,9 +127,6 @@ func secret() string {
 	_, _ = rand.Read(random) // never fails
 	return base64.RawURLEncoding.EncodeToString(random)
 }
-
-// Endpoint returns what the agent is told.
-func (s *Session) Endpoint() agent.Endpoint { return s.endpoint }
 
 // Failure returns why the session was cut, or why the model's last answer failed; nil if it succeeded. It is first-hand: an agent whose session was
 // cut sees only a rejected request.

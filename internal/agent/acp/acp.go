@@ -1,5 +1,5 @@
-// Package acp speaks the Agent Client Protocol, JSON-RPC on a program's standard streams, in which an
-// agent may ask while it works. What a vendor's program says in its own way it leaves to the Dialect.
+// Package acp speaks the Agent Client Protocol: JSON-RPC on a program's standard streams, in which an agent may ask while it works. A Dialect holds
+// what differs between vendors' programs.
 package acp
 
 import (
@@ -31,21 +31,21 @@ type Talk struct {
 	usage     agent.Usage
 	problem   *Problem
 	failure   *agent.Failure
-	// over: it said that it had finished.
+	// over: the program reported that it had finished.
 	over bool
 }
 
 // maxFollowUps is how often the program is told to continue without what was denied.
 const maxFollowUps = 20
 
-// New returns the talk about a task, with a model by the name that is to be noted.
+// New returns the talk about a task. model is the model's name for the transcript.
 func New(d Dialect, model string, task agent.Task) *Talk {
 	return &Talk{Dialect: d, model: model, dir: task.Dir, prompt: task.Prompt, resumed: task.Conversation,
 		peer:  jsonrpc.Peer{Version: "2.0"},
 		using: using{tools: map[string]string{}, began: map[string]bool{}}, asked: map[string]jsonrpc.Message{}}
 }
 
-// The requests of ours, by their numbers; prompts follow.
+// Our requests, by their numbers; prompts follow.
 const (
 	initializing = 1
 	opening      = 2
@@ -92,17 +92,17 @@ func (t *Talk) Line(line []byte) (entries []agent.Entry, keep bool) {
 	return nil, true
 }
 
-// responded goes on where a request of ours was answered.
+// responded handles the response to one of our requests, and sends the next request.
 func (t *Talk) responded(m jsonrpc.Message) []agent.Entry {
 	switch number, ok := m.Number(); {
-	case !ok: // no request of ours
+	case !ok: // a response to no request of ours
 	case m.Error != nil:
 		// An error ends the conversation.
 		p := *m.Error
 		t.problem = &p
 		said := words(p)
 		if number == opening && t.resumed != nil {
-			t.failure = agent.Fail(agent.Lost, "%s does not know the conversation any more: %s", t.Program, said)
+			t.failure = agent.Fail(agent.Lost, "%s no longer knows the conversation: %s", t.Program, said)
 		}
 		t.next.Over = true
 		return append(t.flush(), agent.Entry{Kind: agent.Erred, Text: agent.Text(said)})
@@ -124,7 +124,7 @@ func (t *Talk) responded(m jsonrpc.Message) []agent.Entry {
 			session.ID = t.resumed.ID
 		}
 		if !agent.ValidConversation(session.ID) {
-			return t.fail(agent.Fail(agent.Crashed, "%s began no session", t.Program))
+			return t.fail(agent.Fail(agent.Crashed, "%s did not open a session", t.Program))
 		}
 		t.session = session.ID
 		if t.resumed != nil && t.Retells {

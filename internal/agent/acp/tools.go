@@ -6,25 +6,25 @@ import (
 	"signalbox/internal/agent"
 )
 
-// Use is a use of a tool, as far as a line tells it.
+// Use is a use of a tool, as far as one line reports it.
 type Use struct {
 	Call   string `json:"toolCallId"`
 	Title  string `json:"title"`
 	Kind   string `json:"kind"`
 	Status string `json:"status"`
-	// Input is the tool's own input, where the program tells it.
+	// Input is the tool's own input, if the program reports it.
 	Input json.RawMessage `json:"rawInput"`
-	// Content is a list for a tool, and one thing for a message.
+	// Content is a list for a tool, and an object for a message.
 	Content json.RawMessage `json:"content"`
 	Output  struct {
 		Output string `json:"output"`
 		Error  string `json:"error"`
 	} `json:"rawOutput"`
-	// Dir is where the agent works, which no line tells.
+	// Dir is the working directory, which is in no line.
 	Dir string `json:"-"`
 }
 
-// Part is one thing that a tool shows: a text, or a file before and after.
+// Part is one part of a tool's content: a text, or a file before and after.
 type Part struct {
 	Content struct {
 		Text string `json:"text"`
@@ -34,9 +34,9 @@ type Part struct {
 	New  string `json:"newText"`
 }
 
-// Parts returns what a tool shows.
+// Parts returns the tool's content.
 func (u Use) Parts() (parts []Part) {
-	_ = json.Unmarshal(u.Content, &parts) // a message's is none
+	_ = json.Unmarshal(u.Content, &parts) // a message has none
 	return parts
 }
 
@@ -46,10 +46,10 @@ type using struct {
 	began map[string]bool
 }
 
-// maxTools is more than a program uses at once.
+// maxTools is more tools than a program uses at once.
 const maxTools = 1000
 
-// makeRoom forgets where a program begins calls and ends none.
+// makeRoom forgets all calls of a program that begins calls and ends none.
 func (u using) makeRoom() {
 	if len(u.tools)+len(u.began) > maxTools {
 		clear(u.tools)
@@ -57,7 +57,7 @@ func (u using) makeRoom() {
 	}
 }
 
-// note keeps the name of a tool.
+// note records the name of a tool.
 func (t *Talk) note(u Use) {
 	t.makeRoom()
 	if t.tools[u.Call] = t.Tool(u); t.tools[u.Call] == "" {
@@ -66,7 +66,7 @@ func (t *Talk) note(u Use) {
 	t.spoke = false
 }
 
-// worked returns the entries of a tool that started, with all its input known, or that ended.
+// worked returns the entries for a tool that started, when all of its input is known, or that ended.
 func (t *Talk) worked(u Use) []agent.Entry {
 	switch u.Status {
 	case "in_progress":
@@ -85,7 +85,7 @@ func (t *Talk) worked(u Use) []agent.Entry {
 	return nil
 }
 
-// begins tells of a call, once.
+// begins reports a call, once.
 func (t *Talk) begins(u Use) []agent.Entry {
 	if t.began[u.Call] {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"signalbox/internal/agent"
 )
 
-// update is what a program tells while it works.
+// update is a program's report while it works.
 type update struct {
 	What      string `json:"sessionUpdate"`
 	MessageID string `json:"messageId"`
@@ -19,7 +19,7 @@ func (t *Talk) updated(params json.RawMessage) []agent.Entry {
 	var p struct {
 		Update update `json:"update"`
 	}
-	_ = json.Unmarshal(params, &p) // a field of another type is left out
+	_ = json.Unmarshal(params, &p) // a field of another type is ignored
 	p.Update.Dir = t.dir
 	if t.prompted == 0 {
 		t.retold = t.retold || p.Update.What != "available_commands_update"
@@ -50,8 +50,8 @@ func (t *Talk) updated(params json.RawMessage) []agent.Entry {
 	return nil
 }
 
-// saying is what is said at the moment, of the message with this id, and the last message, which is the
-// answer. Spoke is whether there was one since the last tool.
+// saying is the message that is arriving in pieces, with its id, and the last complete message, which is the answer. spoke: a message arrived since the
+// last tool.
 type saying struct {
 	message   strings.Builder
 	messageID string
@@ -59,7 +59,7 @@ type saying struct {
 	spoke     bool
 }
 
-// flush tells the message that was said in pieces.
+// flush reports the message whose pieces have arrived.
 func (t *Talk) flush() []agent.Entry {
 	text := t.message.String()
 	t.message.Reset()

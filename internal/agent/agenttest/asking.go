@@ -12,7 +12,7 @@ import (
 	"signalbox/internal/agent"
 )
 
-// asking holds agents that can ask to having each question answered.
+// asking checks an agent that may ask.
 func (h Harness) asking(t *testing.T) {
 	t.Run("questions are answered in order, and shown without hidden characters", func(t *testing.T) {
 		t.Parallel()

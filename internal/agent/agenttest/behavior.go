@@ -8,9 +8,8 @@ import (
 	"signalbox/internal/process"
 )
 
-// Behavior is what an agent's program is wanted to do. A driver's Harness
-// arranges it in its own way: a shell script, a replay script, a model server
-// that answers so.
+// Behavior is what an agent's program has to do. A driver's Harness arranges it in its own way: by a shell script, a replay script, or the answers of a
+// model's server.
 type Behavior int
 
 const (
@@ -36,13 +35,13 @@ const (
 	Tells
 	// Leaves runs Daemon in a shell in the working directory and ends well.
 	Leaves
-	// Stays runs Daemon likewise and then does not end.
+	// Stays runs Daemon in the same way and then does not end.
 	Stays
 	// Asks asks for permission to run each of AskedCommands, ends well, and prints the answers, one per line.
 	Asks
 	// AsksAndHangs asks for the first of AskedCommands, and does not end once it is answered.
 	AsksAndHangs
-	// AsksAndDies asks likewise, and does what Fails does without an answer.
+	// AsksAndDies asks for the same, and does what Fails does without waiting for an answer.
 	AsksAndDies
 	// Missing is a program that does not exist; its path ends in MissingProgram.
 	Missing
@@ -63,21 +62,21 @@ const (
 	MissingProgram = "there-is-no-such-agent"
 )
 
-// AskedCommands are what a program asks to run: what is harmless, and what a stranger would hide in one.
+// AskedCommands are the commands that a program asks to run: a harmless one, and one that hides what it does.
 var AskedCommands = []string{"go test ./...", "echo '\x1b[2J\u202e'\nrm -rf ~"}
 
-// Harness is what a driver brings to the suite.
+// Harness is a driver's part of the suite.
 type Harness struct {
 	// Exec is where the agents run, Dir a new and empty working directory there that the test
 	// can also see by this name.
 	Exec process.Executor
 	Dir  func(t *testing.T) string
-	// Agent makes the agent whose program behaves so.
+	// Agent makes an agent whose program has this behavior.
 	Agent func(t *testing.T, behavior Behavior) agent.Agent
 	// Asks: the driver's agent can be configured to ask.
 	Asks bool
 }
 
-// Prompt holds what shells, templates and argument lists trip over.
+// Prompt holds text that shells, templates and argument lists trip over.
 var Prompt = "Fix \"it\"; $(id) `id` ${HOME} %s \\n {prompt} 'quoted'\n\n\ttabs\r\n— ümläut 完了 🚦 \x1b[31m\n" +
 	strings.Repeat("A line that is one of many.\n", 3000) + "The end."

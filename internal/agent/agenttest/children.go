@@ -15,7 +15,7 @@ import (
 	"signalbox/internal/agent"
 )
 
-// children holds the agents to leaving nothing behind.
+// children checks that no process is left behind.
 func (h Harness) children(t *testing.T) {
 	t.Run("processes that a program leaves running end with it", func(t *testing.T) {
 		t.Parallel()

@@ -12,13 +12,13 @@ import (
 	"signalbox/internal/process"
 )
 
-// Driver is the driver of one vendor's program, as its tests hand it over.
+// Driver is the driver of one vendor's program, for the suite.
 type Driver struct {
-	// Name is that of its recordings, Conversation the id of the one in them.
+	// Name is the name of its recordings, Conversation the id of their conversation.
 	Name, Conversation string
 	New                func(agent.Settings) (agent.Agent, error)
 	Reader             func() agent.Reader
-	// CountsOn: the program counts what was used in the whole conversation, so its usage is kept with it.
+	// CountsOn: the program's counts are cumulative over a conversation, so Conversation.Usage is set.
 	CountsOn bool
 	// Asks: the driver supports the permissions agent.Ask. Dialogue is then its reader, and Model the model it is configured with, if any.
 	Asks     bool
@@ -31,7 +31,7 @@ func New[A agent.Agent](of func(agent.Settings) (A, error)) func(agent.Settings)
 	return func(s agent.Settings) (agent.Agent, error) { return of(s) }
 }
 
-// Make returns the agent of the settings, which hold.
+// Make returns the agent of valid settings.
 func (d Driver) Make(t *testing.T, s agent.Settings) agent.Agent {
 	t.Helper()
 	a, err := d.New(s)
@@ -41,7 +41,7 @@ func (d Driver) Make(t *testing.T, s agent.Settings) agent.Agent {
 	return a
 }
 
-// Conforms holds the driver against the port. TestMain has to call Main.
+// Conforms checks the driver against the port. TestMain must call Main.
 func (d Driver) Conforms(t *testing.T) {
 	Run(t, Harness{
 		Exec:  process.Host{},
@@ -64,7 +64,7 @@ func (d Driver) Conforms(t *testing.T) {
 	})
 }
 
-// Started is when every program that is not really run was started.
+// Started is the start of every program that is not really run.
 var Started = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // Command returns what the driver would run for a task.
@@ -75,7 +75,7 @@ func (d Driver) Command(t *testing.T, s agent.Settings, task agent.Task) process
 	return process.Command(got)
 }
 
-// CommandLine holds what the driver would run for a task to these arguments, and to no key among them.
+// CommandLine checks that the driver would run these arguments for a task, and that no key is among them.
 func (d Driver) CommandLine(t *testing.T, s agent.Settings, task agent.Task, args ...string) process.Command {
 	t.Helper()
 	s.Program = "/opt/" + MissingProgram
@@ -86,12 +86,12 @@ func (d Driver) CommandLine(t *testing.T, s agent.Settings, task agent.Task, arg
 		t.Errorf("Args = %q, want %q", got.Args, want)
 	}
 	if task.Endpoint != nil && strings.Contains(strings.Join(got.Args, " "), task.Endpoint.Key) {
-		t.Errorf("Args = %q tell the key", got.Args)
+		t.Errorf("Args = %q contain the key", got.Args)
 	}
 	return got
 }
 
-// executor keeps what is to be run, and runs nothing.
+// executor keeps the command, and runs nothing.
 type executor process.Command
 
 func (e *executor) Exec(_ context.Context, c process.Command) (process.Result, error) {
@@ -112,7 +112,7 @@ func (d Driver) run(t *testing.T, s agent.Settings, task agent.Task, exec proces
 	return result
 }
 
-// WantsProvider holds a driver to its word that an endpoint needs a model of the form provider/model.
+// WantsProvider checks that an endpoint needs a model of the form provider/model.
 func (d Driver) WantsProvider(t *testing.T) {
 	for _, model := range []string{"", "m1", "/m1", "anthropic/"} {
 		task := agent.Task{Endpoint: &agent.Endpoint{URL: "http://127.0.0.1:1"}}

@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/agent"
 )
 
-// ends holds the agents to what a call comes to, and to what the program is given.
+// ends checks the results of calls, and what the program is given.
 func (h Harness) ends(t *testing.T) {
 	t.Run("an answer is returned whole and everything printed is in the log", func(t *testing.T) {
 		t.Parallel()
@@ -91,7 +91,7 @@ func (h Harness) ends(t *testing.T) {
 	})
 }
 
-// limits holds the agents to their deadlines and to the limit of their output.
+// limits checks the deadlines and the limit of the output.
 func (h Harness) limits(t *testing.T) {
 	t.Run("silence ends at the idle deadline", func(t *testing.T) {
 		t.Parallel()

@@ -15,9 +15,9 @@ import (
 	"signalbox/internal/agent"
 )
 
-// Protocol is how the program of one vendor says things: lines with their ends.
+// Protocol is the output of one vendor's program: lines with their ends.
 type Protocol struct {
-	// Say tells the agent's words and Answer ends the conversation well with them.
+	// Say returns a message of the agent. Answer ends the conversation well with one.
 	Say, Answer func(text string) string
 	// Asks asks for permission to run each command, reading from in and printing to out as the program does from its start, and returns each
 	// answer: "allow", or "deny: " and the reason. After deaf commands it stops reading answers and returns. Nil means that the program can't ask.
@@ -35,7 +35,7 @@ func Line(event any) string {
 	return string(line) + "\n"
 }
 
-// variableBehavior tells a test binary that it is the fake program, and what it is to do.
+// variableBehavior makes a test binary the fake program, with this behavior.
 const variableBehavior = "SIGNALBOX_TEST_BEHAVIOR"
 
 // Fake returns the settings by which a driver runs the test binary for its program. TestMain has to
@@ -60,7 +60,7 @@ func Fake(t *testing.T, b Behavior) agent.Settings {
 	}}
 }
 
-// Main is a test binary's: it behaves as Fake wants where this is the fake program, and runs the tests elsewhere.
+// Main is the TestMain of a driver: it runs the tests, or the fake program if Fake configured this process.
 func Main(m *testing.M, p Protocol) {
 	behavior, err := strconv.Atoi(os.Getenv(variableBehavior))
 	switch {
@@ -72,6 +72,7 @@ func Main(m *testing.M, p Protocol) {
 	os.Exit(p.play(Behavior(behavior)))
 }
 
+// play is the fake program.
 func (p Protocol) play(b Behavior) (code int) {
 	if b != Deaf && b != Echoes && b != Asks && b != AsksAndHangs && b != AsksAndDies {
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -116,7 +117,7 @@ func (p Protocol) hang() int {
 	return 1
 }
 
-// floodLine is no line of any protocol: what is measured is not how fast JSON is read.
+// floodLine is no line of any protocol: the test doesn't measure how fast JSON is parsed.
 var floodLine = strings.Repeat("x", 1<<16-1) + "\n"
 
 func (p Protocol) leave() int {

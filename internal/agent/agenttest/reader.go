@@ -18,7 +18,7 @@ func (d Driver) ReadsAnything(f *testing.F, odd string) {
 	f.Fuzz(func(t *testing.T, stdout []byte) { reads(t, d.Reader(), stdout) })
 }
 
-// TalksAnything does the same with a program that may ask, and is answered now so and now so.
+// TalksAnything does the same with a program that may ask. Every other question is denied.
 func (d Driver) TalksAnything(f *testing.F, streams ...string) {
 	for _, stream := range streams {
 		f.Add([]byte(stream))

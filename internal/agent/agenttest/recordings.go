@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// Recorded prints what a real program printed, and ends as it did.
+// Recorded is a program that prints what a real program printed, and ends as it did.
 type Recorded modeltest.Recording
 
 // Exec implements process.Executor.
@@ -25,28 +26,28 @@ func (r Recorded) Exec(_ context.Context, c process.Command) (process.Result, er
 	return process.Result{Started: Started, Duration: time.Second, Ending: r.Ending, ExitCode: r.ExitCode, Signal: r.Signal}, err
 }
 
-// Outcome is what a recording has to come to.
+// Outcome is the result that a recording must have.
 type Outcome struct {
-	// Code is that of the failure, whose message holds Message; empty wants the answer that all recordings have.
+	// Code is the failure's, whose message contains Message; empty wants the answer that all recordings have.
 	Code    agent.FailureCode
 	Message string
-	// Until is when the failure says that it ends, as RFC 3339 has it.
+	// Until is the failure's Until, as in RFC 3339.
 	Until string
-	// Kinds are those of the transcript's entries.
+	// Kinds are the kinds of the transcript's entries.
 	Kinds string
 	Usage agent.Usage
 	// Nobody: the program printed nothing, not even the conversation's id.
 	Nobody bool
 }
 
-// Replays holds the driver to what each of its recordings has to come to.
+// Replays checks the result of each of the driver's recordings.
 func (d Driver) Replays(t *testing.T, wants map[string]Outcome) {
 	for _, name := range modeltest.Cases(t, d.Name) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want, known := wants[name]
 			if !known {
-				t.Fatal("nothing is known of this case")
+				t.Fatal("this case has no expected outcome")
 			}
 			result, kinds := d.Replay(t, Recorded(modeltest.Recorded(t, d.Name, name)), nil)
 			CheckFailure(t, result, want.Code, want.Message)
@@ -86,8 +87,7 @@ func (d Driver) replay(t *testing.T, r Recorded, resumed *agent.Conversation) (r
 	return d.run(t, agent.Settings{Permissions: agent.Everything}, task, r), entries
 }
 
-// Transcribes holds the transcript of the recording "done" to what a person wants to see: the kinds,
-// tools and texts of its entries.
+// Transcribes checks the transcript of the recording "done": the kinds, tools and texts of its entries.
 func (d Driver) Transcribes(t *testing.T, want [][3]string) {
 	_, entries := d.replay(t, Recorded(modeltest.Recorded(t, d.Name, "done")), nil)
 	var got [][3]string
@@ -125,5 +125,40 @@ func checkUsage(t *testing.T, got, want agent.Usage) {
 	got.CostUSD, want.CostUSD = 0, 0
 	if got != want {
 		t.Errorf("Usage = %+v, want %+v", got, want)
+	}
+}
+
+// Printed is output that no recording has, with the result that it must have.
+type Printed struct {
+	Name           string
+	Stdout, Stderr string
+	// Ending is process.Exited where it is empty.
+	Ending process.Ending
+	Exit   int
+	// Code, Message and Until are as in Outcome; Answer is checked if it isn't empty.
+	Code                   agent.FailureCode
+	Message, Until, Answer string
+	// Denied are the tools that it was not allowed to use.
+	Denied string
+}
+
+// Ends checks the result of each of these.
+func (d Driver) Ends(t *testing.T, all []Printed) {
+	for _, p := range all {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			if p.Ending == "" {
+				p.Ending = process.Exited
+			}
+			result, kinds := d.Replay(t, Recorded{Stdout: []byte(p.Stdout), Stderr: p.Stderr, Ending: p.Ending, ExitCode: p.Exit}, nil)
+			CheckFailure(t, result, p.Code, p.Message)
+			checkUntil(t, result, p.Until)
+			if p.Answer != "" && result.Answer != p.Answer {
+				t.Errorf("Answer = %q, want %q", result.Answer, p.Answer)
+			}
+			if got := strings.Join(result.Denied, " "); got != p.Denied || (got != "") != strings.Contains(kinds, string(agent.PermissionDenied)) {
+				t.Errorf("Denied = %q, want %q; entries %s", got, p.Denied, kinds)
+			}
+		})
 	}
 }

@@ -1,5 +1,5 @@
-// Package agenttest is the conformance suite of the agent port: what the runner
-// relies on, whatever program a driver runs.
+// Package agenttest is the conformance suite of the agent port: everything that Signalbox relies on, whatever program a driver runs. It also replays
+// recordings of real programs, and lets a test binary be the program.
 package agenttest
 
 import (
@@ -12,10 +12,10 @@ import (
 	"signalbox/internal/agent"
 )
 
-// patience is for a step that takes milliseconds, on a machine that is busy with other tests.
+// patience is how long a step that takes milliseconds may take, on a machine that is busy with other tests.
 const patience = 5 * time.Minute
 
-// Run holds a driver against the port.
+// Run checks a driver against the port.
 func Run(t *testing.T, h Harness) {
 	h.ends(t)
 	h.limits(t)
@@ -25,7 +25,7 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// task is one call, with every field that any program is told of.
+// task returns one call, with every field that reaches the program.
 func (h Harness) task(t *testing.T, log *bytes.Buffer) agent.Task {
 	return agent.Task{
 		Key: "7-call_agent", Role: "reviewer", Prompt: Prompt, Dir: h.Dir(t), Log: log,
@@ -55,8 +55,7 @@ func logged(log, text string) bool {
 	return strings.Contains(log, text) || err == nil && strings.Contains(log, string(bytes.Trim(quoted, `"`)))
 }
 
-// CheckFailure checks that the agent failed for this reason and that the message, one line, holds word; no
-// code wants no failure.
+// CheckFailure checks that the agent failed for this reason, and that the message is one line that contains word. An empty code wants no failure.
 func CheckFailure(t *testing.T, result agent.Result, code agent.FailureCode, word string) {
 	t.Helper()
 	switch f := result.Failure; {

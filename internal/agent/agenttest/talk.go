@@ -22,8 +22,8 @@ type Talk struct {
 	Entries []agent.Entry
 }
 
-// Talk runs the driver with a program, of which only the talk matters, that gets these answers, in their order, and leave for all that it
-// asks after them. A task that has an Ask gets its answers there.
+// Talk runs the driver with a program that gets these answers, in order, and permission for everything that it asks after them. A task's own Ask
+// replaces the answers. How the program ends doesn't matter.
 func (d Driver) Talk(t *testing.T, program process.Executor, task agent.Task, answers ...agent.Answer) (talk Talk) {
 	t.Helper()
 	var mu sync.Mutex
@@ -46,7 +46,7 @@ func (d Driver) Talk(t *testing.T, program process.Executor, task agent.Task, an
 	return talk
 }
 
-// Kinds returns those of the transcript's entries.
+// Kinds returns the kinds of the transcript's entries.
 func (t Talk) Kinds() string { return kindsOf(t.Entries) }
 
 func kindsOf(entries []agent.Entry) string {
@@ -57,7 +57,7 @@ func kindsOf(entries []agent.Entry) string {
 	return strings.Join(all, " ")
 }
 
-// RecordedTalk returns what a program printed in a talk, which is kept beside the driver's tests.
+// RecordedTalk returns a program's recorded output of a talk, from the driver's testdata.
 func RecordedTalk(t testing.TB, name string) string {
 	t.Helper()
 	stream, err := os.ReadFile("testdata/" + name + ".jsonl")
@@ -67,7 +67,7 @@ func RecordedTalk(t testing.TB, name string) string {
 	return string(stream)
 }
 
-// ending ends as programs do that are not really run.
+// ending replaces a program's end by that of a program that was not really run.
 type ending struct{ program process.Executor }
 
 // Exec implements process.Executor.
@@ -76,8 +76,8 @@ func (e ending) Exec(ctx context.Context, c process.Command) (process.Result, er
 	return process.Result{Started: Started, Duration: time.Second, Ending: process.Exited}, err
 }
 
-// Withdraws holds the driver to ending a question to which its program wants no answer any more. Asks and
-// withdraws are what it prints for that, and ends is how it ends well with the answer "done" after it.
+// Withdraws checks that the driver ends a question that its program withdraws. The program prints asks, withdraws, and then ends, which ends the call
+// well with the answer "done".
 func (d Driver) Withdraws(t *testing.T, asks, withdraws, ends string) {
 	t.Helper()
 	program := &withdrawing{asks: asks, withdraws: withdraws, ends: ends, asked: make(chan struct{}), dropped: make(chan struct{})}

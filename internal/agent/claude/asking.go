@@ -8,19 +8,18 @@ import (
 	"signalbox/internal/agent/pending"
 )
 
-// asking is a reader of a conversation in which it may ask: with --input-format=stream-json and
-// --permission-prompt-tool=stdio it prints requests, and waits for the responses on standard input.
-// It implements agent.Dialogue.
+// asking is the reader of a conversation in which Claude Code may ask: with --input-format=stream-json and --permission-prompt-tool=stdio it prints
+// requests and waits for responses on standard input. It implements agent.Dialogue.
 type asking struct {
 	*reader
 	// dir is the working directory, as the agent sees it.
 	dir  string
 	next agent.Turn
-	// requests are those not answered yet.
+	// requests are the program's open requests.
 	requests pending.Requests[*request]
 }
 
-// control is a line that is about what it may do, not about the conversation.
+// control is a line about permissions, not about the conversation.
 type control struct {
 	Type      string `json:"type"`
 	RequestID string `json:"request_id"`
@@ -40,7 +39,7 @@ func (a *asking) Line(line []byte) (entries []agent.Entry, keep bool) {
 		// Refuse an unknown request, so that the program doesn't wait for an answer.
 		switch {
 		case c.Request.Subtype != "can_use_tool":
-			a.tell("error", c.RequestID, "error", "this is not known here: "+c.Request.Subtype)
+			a.tell("error", c.RequestID, "error", "this request is unknown: "+c.Request.Subtype)
 		case !a.requests.Has(c.RequestID):
 			r := &request{tool: c.Request.Tool, input: c.Request.Input, answers: map[string]string{}}
 			var asked struct {
@@ -94,16 +93,16 @@ func (a *asking) Turn() agent.Turn {
 	return next
 }
 
-// tell answers a request; key is the one that its subtype has for value.
+// tell responds to a request. key is the name of the value in a response of this subtype.
 func (a *asking) tell(subtype, id, key string, value any) {
 	a.next.Tell = append(a.next.Tell, said(map[string]any{"type": "control_response",
 		"response": map[string]any{"subtype": subtype, "request_id": id, key: value}})...)
 }
 
-// said returns a line of its input.
+// said returns a line of the program's input.
 func said(value any) []byte {
 	line, err := json.Marshal(value)
-	if err != nil { // of what was JSON before, or is ours
+	if err != nil { // impossible: values were JSON before, or are our own
 		panic(err)
 	}
 	return append(line, '\n')

@@ -5,6 +5,7 @@ package claude
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -12,8 +13,8 @@ import (
 	"signalbox/internal/process"
 )
 
-// Oldest is the first version that was seen to work: 2.0.1 takes every argument that it is given here, and
-// 1.0.67 refuses --setting-sources. Both were installed and started. Install is the command that installs it.
+// Oldest is the first version that was seen to work: 2.0.1 accepts every argument used here, and 1.0.67 refuses --setting-sources. Both were installed
+// and started. Install is the command that installs it.
 const (
 	Oldest  = "2.0.1"
 	Install = "npm install -g @anthropic-ai/claude-code"
@@ -67,7 +68,7 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 var quiet = []string{
 	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
 	"CLAUDE_CODE_MAX_RETRIES=1",
-	// As root it skips permissions only if it is told that this is a sandbox.
+	// As root, Claude Code skips permissions only in a declared sandbox.
 	"IS_SANDBOX=1",
 }
 
@@ -84,11 +85,11 @@ var modes = map[agent.Permissions][]string{
 	agent.ReadOnly:   {"--permission-mode=default", "--disallowedTools=Edit,Write,NotebookEdit"},
 }
 
-// reporting allows commands that begin so, each by itself: it looks at every part of a longer one.
+// reporting returns the argument that allows commands with these first words. Claude Code compares every part of a compound command with the rules.
 func reporting(commands []string) []string {
 	var rules []string
 	for _, command := range commands {
-		if !strings.ContainsAny(command, "(),*:") { // which would be a part of the rule
+		if !strings.ContainsAny(command, "(),*:") { // these would change the rule
 			rules = append(rules, "Bash("+command+":*)")
 		}
 	}
@@ -98,12 +99,53 @@ func reporting(commands []string) []string {
 	return []string{"--allowedTools=" + strings.Join(rules, ",")}
 }
 
-// endpoint returns how it is led to a model other than its vendor's. Every other login is emptied, so
-// that none goes before the key.
+// endpoint returns the variables that lead Claude Code to a model other than its vendor's. Every other login is emptied, so that none takes precedence
+// over the key.
 func endpoint(e *agent.Endpoint) []string {
 	if e == nil {
 		return nil
 	}
 	return []string{"ANTHROPIC_BASE_URL=" + e.URL, "ANTHROPIC_API_KEY=" + e.Key,
 		"ANTHROPIC_AUTH_TOKEN=", "CLAUDE_CODE_OAUTH_TOKEN=", "CLAUDE_CODE_USE_BEDROCK=", "CLAUDE_CODE_USE_VERTEX=", "CLAUDE_CODE_USE_FOUNDRY="}
+}
+
+// settingsFile holds the answers to the questions of Claude Code's first start. It is never the user's own file: that one names all of the user's
+// projects, and its lock would not be seen.
+const settingsFile = "~/.claude.json"
+
+// atTerminal returns Claude Code with its own interface.
+func (a *Agent) atTerminal(task agent.Task) agent.Program {
+	program := a.Located()
+	mode := modes[a.Settings.Permissions]
+	switch a.Settings.Permissions {
+	case agent.Ask: // it asks at the terminal; without a mode it would decide by itself what to ask
+		mode = mode[:1]
+	case agent.ReadOnly: // by default it would wait at the terminal for an answer; the oldest versions refuse this mode
+		mode = slices.Concat([]string{"--permission-mode=dontAsk"}, mode[1:])
+	}
+	program.Args = slices.Concat(program.Args, mode, reporting(task.Reports))
+	if !a.Settings.ProjectSettings {
+		program.Args = append(program.Args, usersOwn...)
+	}
+	if a.Settings.Model != "" {
+		program.Args = append(program.Args, "--model="+a.Settings.Model)
+	}
+	program.Args = slices.Concat(program.Args, a.Settings.Args, []string{"--", task.Prompt})
+	program.Env = slices.Concat(program.Env, endpoint(task.Endpoint))
+	// Claude Code asks three things at its first start: who the user is, whether to use the key (it
+	// compares the key's end), and whether the folder is trusted. These are the answers.
+	answers := map[string]any{
+		"hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
+		"projects": map[string]any{task.Dir: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+	}
+	if task.Endpoint != nil {
+		key := task.Endpoint.Key
+		answers["customApiKeyResponses"] = map[string]any{"approved": []string{key[max(0, len(key)-20):]}, "rejected": []string{}}
+	}
+	text, err := json.Marshal(answers)
+	if err != nil {
+		panic(err) // strings are always encoded
+	}
+	program.Files = map[string]string{settingsFile: string(text)}
+	return program
 }

@@ -10,7 +10,7 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// classes are its own words for what went wrong with the model.
+// classes are Claude Code's own classes of the model's failures.
 var classes = map[string]agent.FailureCode{
 	"authentication_failed": agent.Unauthorized, "oauth_org_not_allowed": agent.Unauthorized, "account_on_hold": agent.Unauthorized,
 	"verification_required": agent.Unauthorized, "cloud_credential_error": agent.Unauthorized, "billing_error": agent.UsageLimited,
@@ -20,19 +20,19 @@ var classes = map[string]agent.FailureCode{
 	"unknown": agent.Unreachable,
 }
 
-// reasons are those of a conversation's end that say more than its class.
+// reasons are the reasons for a conversation's end that say more than the class.
 var reasons = map[string]agent.FailureCode{
 	"prompt_too_long": agent.Overflowed, "blocking_limit": agent.Overflowed, "budget_exhausted": agent.UsageLimited,
 	"model_error": agent.ModelFailed, "malformed_tool_use_exhausted": agent.ModelFailed,
 }
 
-// kinds are of connections, which have the class server_error.
+// kinds tell failed connections apart, which have the class server_error.
 var kinds = map[string]agent.FailureCode{"connection_failed": agent.Unreachable, "usage_limit_reached": agent.UsageLimited}
 
-// plans are what it says where a share is used up, which has the class of every other limit.
+// plans are parts of messages about a plan that is used up, which has the class of every other limit.
 var plans = []string{"You've hit your", "You're out of usage credits", "account's rate limit", "usage limit reached", "spend limit reached", "Credit balance is too low"}
 
-// failure returns what its words for an error mean.
+// failure returns the meaning of an error: its reason decides, then its class, then its HTTP status, then its message.
 func failure(status int, class, reason, message string) *agent.Failure {
 	code := cmp.Or(reasons[reason], classes[class])
 	if code == "" && status == 0 {
@@ -57,16 +57,16 @@ func failure(status int, class, reason, message string) *agent.Failure {
 }
 
 var (
-	// inStatus finds what versions of before 2.1 tell of the status: it is in the words of an error, and nowhere else.
+	// inStatus finds the status in an error's message. Versions before 2.1 report it nowhere else.
 	inStatus = lazy.Pattern(`^API Error: ([45]\d\d)\b`)
-	// usedUp is how they tell until when a subscription is used up, in seconds since 1970.
+	// usedUp is their message about a used up subscription, with its end in seconds since 1970.
 	usedUp = lazy.Pattern(`^Claude AI usage limit reached\|(\d+)`)
-	// logins and shares are their words for errors that they tell no status of.
+	// logins and shares are their messages for errors without a status.
 	logins = lazy.Pattern(`Please run /login|Invalid API key|does not have access to Claude Code`)
 	shares = lazy.Pattern(`^(Spending cap|Limit|Weekly limit|Session limit|Opus (weekly )?limit|Usage limit) (reached|resets)`)
 )
 
-// inWords returns what an error means that has neither a status nor a class, as those of 2.0.1 have.
+// inWords returns the meaning of an error that has neither a status nor a class, as in 2.0.1.
 func inWords(message string) *agent.Failure {
 	if ends := usedUp().FindStringSubmatch(message); ends != nil {
 		f := agent.Fail(agent.UsageLimited, "Claude AI usage limit reached")
@@ -90,6 +90,7 @@ func inWords(message string) *agent.Failure {
 	return agent.Fail(code, "%s", message)
 }
 
+// containsAny reports whether text contains one of these parts.
 func containsAny(text string, parts []string) bool {
 	for _, part := range parts {
 		if strings.Contains(text, part) {

@@ -15,7 +15,7 @@ type reader struct {
 	resumed *agent.Conversation
 	session string
 	denied  agent.DeniedTools
-	// class is that of the last message with an error; limit is the last limit reported.
+	// class is the class of the last error; limit is the last reported limit.
 	class string
 	limit rateLimit
 	// spent is the usage reported by the messages. The last message is kept apart, because its usage is repeated with each of its blocks.
@@ -26,7 +26,7 @@ type reader struct {
 	}
 	retrying *agent.Failure
 	result   *result
-	// called is what its tools were to do, by their calls, which it denies by their ids alone.
+	// called are the inputs of its tools, by the ids of the calls: a denial only has the id.
 	called map[string]string
 }
 
@@ -80,6 +80,7 @@ func (r *reader) Line(line []byte) ([]agent.Entry, bool) {
 	return nil, true
 }
 
+// assistant reports a message of the model, or an error in place of one.
 func (r *reader) assistant(e event) (entries []agent.Entry) {
 	if e.APIError {
 		r.class = e.Class
@@ -105,7 +106,7 @@ func (r *reader) assistant(e event) (entries []agent.Entry) {
 	return entries
 }
 
-// maxCalled is more than it has going on at once.
+// maxCalled is more calls than are open at once.
 const maxCalled = 100
 
 // End implements agent.Reader.
@@ -137,9 +138,9 @@ func (r *reader) End(_ process.Result, stderr string) agent.Ending {
 		ending.Whole, ending.Answer = true, r.result.Answer
 		return ending
 	}
-	// Which stream tells of a conversation that it no longer has depends on its version.
+	// The stream that reports a lost conversation depends on the version.
 	if _, id, found := strings.Cut(said, "No conversation found with session ID:"); found {
-		ending.Failure, ending.Conversation = agent.Fail(agent.Lost, "Claude Code does not know conversation %s any more", id), nil
+		ending.Failure, ending.Conversation = agent.Fail(agent.Lost, "Claude Code no longer knows conversation %s", id), nil
 	}
 	return ending
 }

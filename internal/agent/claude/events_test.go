@@ -34,10 +34,10 @@ func TestEndingsThatNoRecordingHas(t *testing.T) {
 			Code:   agent.RateLimited, Message: "printed nothing for 1m0s: the model is called again: rate_limit"},
 		{Name: "another type of field", Stdout: begins + `{"type":"result","subtype":"success","is_error":false,"num_turns":"many","usage":[],"result":"fine"}`},
 		{Name: "a conversation that is gone", Exit: 1, Stderr: "No conversation found with session ID: 7\n",
-			Code: agent.Lost, Message: "does not know conversation 7 any more"},
+			Code: agent.Lost, Message: "no longer knows conversation 7"},
 		{Name: "a conversation that is gone, told as an event", Exit: 1,
 			Stdout: `{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found with session ID: 7"]}`,
-			Code:   agent.Lost, Message: "does not know conversation 7 any more"},
+			Code:   agent.Lost, Message: "no longer knows conversation 7"},
 		{Name: "a model that is not there", Stdout: begins + `{"type":"assistant","is_api_error_message":true,"error":"model_not_found","message":{"content":"no"}}` + "\n" +
 			`{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":404,"result":"There's an issue with the selected model"}`,
 			Code: agent.Refused, Message: "issue with the selected model"},

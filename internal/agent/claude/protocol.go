@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// event is any line that it prints with --output-format=stream-json. Kinds and fields that are not here
-// are passed over.
+// event is any line that Claude Code prints with --output-format=stream-json. Kinds and fields that are not here are ignored.
 type event struct {
 	Type      string `json:"type"`
 	Subtype   string `json:"subtype"`
@@ -18,7 +17,7 @@ type event struct {
 		Content json.RawMessage `json:"content"`
 		Usage   usage           `json:"usage"`
 	} `json:"message"`
-	// APIError: the message is not the model's but tells that it failed.
+	// APIError: the message is not the model's, but an error.
 	APIError bool `json:"is_api_error_message"`
 
 	// Of system: api_retry and permission_denied.
@@ -35,7 +34,7 @@ type event struct {
 	result
 }
 
-// result is what an event of type result has.
+// result holds the fields of an event of type result, the last one of a call.
 type result struct {
 	IsError     bool    `json:"is_error"`
 	Answer      string  `json:"result"`
@@ -49,11 +48,11 @@ type result struct {
 	Denials     []struct {
 		Tool string `json:"tool_name"`
 	} `json:"permission_denials"`
-	// Errors are of a conversation that did not begin.
+	// Errors say why a conversation did not begin.
 	Errors []string `json:"errors"`
 }
 
-// rateLimit is what is known of a subscription's limits.
+// rateLimit is the state of a subscription's limits.
 type rateLimit struct {
 	Status   string `json:"status"` // allowed, allowed_warning or rejected
 	ResetsAt int64  `json:"resetsAt"`
@@ -77,7 +76,7 @@ func blocks(content json.RawMessage) (list []block) {
 	if json.Unmarshal(content, &plain) == nil {
 		return []block{{Type: "text", Text: plain}}
 	}
-	// Parts of another shape are left out, and the others are read.
+	// Parts of another form are ignored, and the others are read.
 	_ = json.Unmarshal(content, &list)
 	return list
 }

@@ -8,7 +8,7 @@ import (
 	"signalbox/internal/agent/pending"
 )
 
-// request is a tool that it wants to use, and waits with.
+// request is an open request to use a tool.
 type request struct {
 	tool  string
 	input json.RawMessage
@@ -21,7 +21,7 @@ type request struct {
 
 const (
 	personTool = "AskUserQuestion"
-	// maxInquiries is more than it asks at once.
+	// maxInquiries is more questions than it asks at once.
 	maxInquiries = 10
 )
 
@@ -40,7 +40,7 @@ func (r *request) asks(dir string) (all []agent.Question) {
 		Path     string `json:"path"`
 		URL      string `json:"url"`
 	}
-	subject := "" // what a rule about the tool is about
+	subject := "" // what patterns are compared with
 	if json.Unmarshal(r.input, &of) == nil {
 		subject = cmp.Or(of.Command, agent.Below(dir, cmp.Or(of.File, of.Notebook, of.Path)), of.URL)
 	}

@@ -20,7 +20,7 @@ func Upstream(p agent.Person, _ string) (u agent.Upstream) {
 	if err := p.JSON(personFile, &settings); err != nil {
 		return agent.Upstream{Problem: err.Error(), Next: "fix the file"}
 	}
-	// get is a variable, and what holds it: the shell's goes before the file's.
+	// get returns a variable and its source: the shell's takes precedence over the file's.
 	get := func(name string) (value, from string) {
 		if value := p.Env(name); value != "" {
 			return value, name

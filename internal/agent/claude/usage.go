@@ -2,7 +2,7 @@ package claude
 
 import "signalbox/internal/agent"
 
-// usage is what one message used.
+// usage is the usage of one message.
 type usage struct {
 	Input   int64 `json:"input_tokens"`
 	Created int64 `json:"cache_creation_input_tokens"`
@@ -14,7 +14,7 @@ func (u usage) total() agent.Usage {
 	return agent.Usage{InputTokens: u.Input + u.Created + u.Read, CachedTokens: u.Created + u.Read, OutputTokens: u.Output}
 }
 
-// models are what was used of each model, also by what the agent started beside the conversation.
+// models are the usage by model. They include what Claude Code asks beside the conversation, such as titles.
 type models map[string]struct {
 	Input   int64   `json:"inputTokens"`
 	Created int64   `json:"cacheCreationInputTokens"`
@@ -32,8 +32,7 @@ func (m models) total() (sum agent.Usage) {
 	return sum
 }
 
-// used returns what this call used. A call that did not come to its result used at least what its
-// messages say.
+// used returns what this call used. Without a final event, it is the sum over the messages, which is the least.
 func (r *reader) used() agent.Usage {
 	switch {
 	case r.result == nil:
@@ -44,7 +43,7 @@ func (r *reader) used() agent.Usage {
 	return r.counted().Sub(r.before())
 }
 
-// counted returns what the agent counts of the whole conversation.
+// counted returns Claude Code's count for the whole conversation.
 func (r *reader) counted() agent.Usage {
 	if r.result == nil {
 		return r.before().Add(r.used())
@@ -52,11 +51,12 @@ func (r *reader) counted() agent.Usage {
 	if len(r.result.Models) > 0 {
 		return r.result.Models.total()
 	}
-	sum := r.result.Usage.total() // which does not count on
+	sum := r.result.Usage.total() // which isn't cumulative
 	sum.CostUSD = r.result.TotalCost - r.before().CostUSD
 	return r.before().Add(sum)
 }
 
+// before returns the conversation's usage before this call.
 func (r *reader) before() agent.Usage {
 	if r.resumed == nil {
 		return agent.Usage{}

@@ -8,7 +8,7 @@ import (
 	"signalbox/internal/agent/jsonrpc"
 )
 
-// wished returns the request, nil where it is not known.
+// wished returns the questions that a request puts to a person, and its possible responses; nil if the request is unknown.
 func (a *asking) wished(m jsonrpc.Message) *request {
 	var w wish
 	_ = json.Unmarshal(m.Params, &w) // a field of another type is left out: nothing is allowed that is not seen
@@ -27,14 +27,14 @@ func (a *asking) wished(m jsonrpc.Message) *request {
 		r.questions = w.ofPatch(a.patches[w.ItemID], a.dir)
 	case "mcpServer/elicitation/request":
 		r.allowed, r.denied = map[string]any{"action": "accept", "content": map[string]any{}}, map[string]any{"action": "decline"}
-		if w.Meta.Kind == "mcp_tool_call" { // else the server itself wants to know something
+		if w.Meta.Kind == "mcp_tool_call" { // otherwise the server itself asks for information
 			tool := item{Type: "mcp_tool_call", Server: w.Server, Tool: w.Meta.Tool}.tool()
 			r.questions = []agent.Question{{Kind: agent.Permission, Tool: tool, Text: compact(w.Meta.Params)}}
 		}
 	case "item/tool/requestUserInput":
 		r.allowed, r.denied = map[string]any{"answers": r.answers}, map[string]any{"answers": map[string]any{}}
 		for _, q := range w.Questions {
-			if !q.Secret && len(r.inquiries) < maxInquiries { // what is secret is not for our files
+			if !q.Secret && len(r.inquiries) < maxInquiries { // secrets must not enter our files
 				r.inquiries, r.questions = append(r.inquiries, q), append(r.questions, q.Ask(personTool))
 			}
 		}
@@ -45,8 +45,8 @@ func (a *asking) wished(m jsonrpc.Message) *request {
 	return r
 }
 
-// Answered implements agent.Dialogue. A denial has no words in this protocol, so they are said in the
-// midst of the turn, before it goes on.
+// Answered implements agent.Dialogue. A denial has no words in this protocol, so the reason is sent as an input of the running turn ("turn/steer")
+// before the response.
 func (a *asking) Answered(q agent.Question, answer agent.Answer) {
 	id, r, number, waits := a.requests.Answered(q)
 	if !waits {

@@ -189,7 +189,7 @@ func TestATalkThatComesToNothing(t *testing.T) {
 	}{
 		{"a conversation that is lost", first + fails(2, "no rollout found for thread id 7"), &agent.Conversation{ID: session}, agent.Lost, "no rollout found"},
 		{"one that does not ask", first + strings.Replace(second, "untrusted", "never", 1), nil, agent.Unavailable, `policy "never"`},
-		{"no conversation", first + strings.Replace(second, session, "--help", 1), nil, agent.Crashed, "began no conversation"},
+		{"no conversation", first + strings.Replace(second, session, "--help", 1), nil, agent.Crashed, "did not open a conversation"},
 		{"one that knows no such talk", fails(1, "unknown method"), nil, agent.Crashed, "unknown method"},
 		{"a turn that is not begun", opened + fails(3, "Missing environment variable: `X`."), nil, agent.Unauthorized, "Missing environment"},
 		{"a turn that is broken off", opened + tells("turn/completed", map[string]any{"turn": map[string]any{"status": "interrupted"}}), nil, agent.Crashed, "interrupted"},

@@ -66,7 +66,7 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	return program.Run(ctx, task, exec)
 }
 
-// It tells when a limit ends as an hour without a zone, so it is given one.
+// zone gives Codex a time zone, because it reports the end of a limit as an hour without one.
 const zone = "TZ=UTC"
 
 // modes are the arguments for each kind of permissions. A resumed conversation forgets its sandbox, and accepts it only as a setting. Everything
@@ -84,6 +84,7 @@ var modes = map[agent.Permissions][]string{
 var quiet = []string{"-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false",
 	"-c", "features.unbounded_connection_retries=false"}
 
+// arguments returns those of a call without a terminal.
 func (a *Agent) arguments(task agent.Task) []string {
 	if a.Settings.Permissions == agent.Ask {
 		// Start Codex as a server. The model may not type into a running command, because Codex would not ask about that input.
@@ -100,7 +101,7 @@ func (a *Agent) arguments(task agent.Task) []string {
 		args = append(args, "resume")
 	}
 	args = slices.Concat(args, []string{"--json", "--skip-git-repo-check"}, quiet, modes[a.Settings.Permissions])
-	if task.Endpoint != nil { // beside no configuration of a person's
+	if task.Endpoint != nil { // without the user's own configuration
 		args = append(append(args, "--ignore-user-config"), endpoint(task.Endpoint)...)
 	}
 	if a.Settings.Model != "" {
@@ -113,7 +114,7 @@ func (a *Agent) arguments(task agent.Task) []string {
 	return append(args, "-") // the prompt is on standard input
 }
 
-// trust lets what the repository in dir brings count, which may start programs.
+// trust applies the settings of the repository in dir, which may start programs.
 func trust(dir string) []string {
 	return []string{"-c", "projects={" + strconv.Quote(dir) + `={trust_level="trusted"}}`}
 }
@@ -121,8 +122,8 @@ func trust(dir string) []string {
 // keyVariable holds the key: the provider names the variable.
 const keyVariable = "SIGNALBOX_MODEL_KEY"
 
-// endpoint returns how it is led to a model other than its vendor's: by a provider of our own, and without
-// plugins, which it would look for at GitHub. One retry gets over a connection that broke in hours of work.
+// endpoint returns the settings that lead Codex to a model other than its vendor's: a provider of our own, and no plugins, which it would fetch from
+// GitHub. One retry gets over a connection that broke in hours of work.
 func endpoint(e *agent.Endpoint) []string {
 	if e == nil {
 		return nil

@@ -9,27 +9,26 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// The patterns are made when they are needed, because most starts of Signalbox run no agent.
-
-// reconnecting is what it says before it calls the model again.
+// reconnecting is Codex's message before it calls the model again. Patterns are compiled when they are needed: most starts of Signalbox run no agent.
 var reconnecting = lazy.Pattern(`(?s)^Reconnecting\.\.\. (?:(\d+)/\d+|waiting for network)(?: \((.*)\))?$`)
 
-// retry takes apart what it says before it calls the model again.
+// retry parses the message before a retry. again is false for any other message; attempt is 0 while Codex waits for a network.
 func retry(message string) (attempt int, reason string, again bool) {
 	found := reconnecting().FindStringSubmatch(message)
 	if found == nil {
 		return 0, "", false
 	}
-	attempt, _ = strconv.Atoi(found[1]) // it has no number where it waits for a network
+	attempt, _ = strconv.Atoi(found[1]) // empty while it waits for a network
 	if found[2] == "" {
 		return attempt, message, true
 	}
 	return attempt, found[2], true
 }
 
+// statusWords finds the HTTP status in an error's message.
 var statusWords = lazy.Pattern(`(?:unexpected|last) status:? (\d{3})\b`)
 
-// status returns the HTTP status that a message speaks of, zero where it speaks of none.
+// status returns the HTTP status in a message, zero if there is none.
 func status(message string) int {
 	found := statusWords().FindStringSubmatch(message)
 	if found == nil {
@@ -39,7 +38,7 @@ func status(message string) int {
 	return number
 }
 
-// words are its own for what went wrong; what it passes on is the server's.
+// words are parts of Codex's own messages, with their meaning. Other messages are the server's.
 var words = []struct {
 	part string
 	code agent.FailureCode
@@ -55,7 +54,7 @@ var words = []struct {
 	{"limited access to this content", agent.Refused},
 	{"not logged in", agent.Unauthorized},
 	{"Missing environment variable", agent.Unauthorized},
-	// Of a plan's login, which it renews as soon as it is refused.
+	// Messages about a plan's login, which Codex renews as soon as it is refused.
 	{"could not be refreshed", agent.Unauthorized},
 	{"sign in again", agent.Unauthorized},
 	{"auth.openai.com/oauth/token", agent.Unauthorized},
@@ -82,8 +81,8 @@ var (
 	againIn = lazy.Pattern(`try again in (\d{1,6}(?:\.\d+)?)(ms|s)\b`)
 )
 
-// until returns when it says that a limit ends: an hour of the next 24, or one with its day, in the zone
-// that it was given; or in how many seconds.
+// until returns the end of a limit, zero if the message has none. Codex reports an hour within the next 24, a day with its hour (both in the zone that
+// it was given), or a number of seconds.
 func until(message string, now time.Time) time.Time {
 	if in := againIn().FindStringSubmatch(message); in != nil {
 		wait, err := time.ParseDuration(in[1] + in[2])
@@ -108,7 +107,7 @@ func until(message string, now time.Time) time.Time {
 		return time.Time{}
 	}
 	day := time.Date(now.Year(), now.Month(), now.Day(), hour.Hour(), hour.Minute(), 0, 0, time.UTC)
-	if !day.After(now.Add(-time.Minute)) { // it tells no seconds
+	if !day.After(now.Add(-time.Minute)) { // the message has no seconds
 		day = day.AddDate(0, 0, 1)
 	}
 	return day

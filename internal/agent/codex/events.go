@@ -8,7 +8,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// event is any line that it prints with --json. Kinds and fields that are not here are passed over.
+// event is any line that "codex exec --json" prints. Kinds and fields that are not here are ignored.
 type event struct {
 	Type     string `json:"type"`
 	ThreadID string `json:"thread_id"`
@@ -20,7 +20,7 @@ type event struct {
 	Usage usage `json:"usage"` // of turn.completed
 }
 
-// usage counts on over all calls of a conversation.
+// usage is cumulative over all calls of a conversation.
 type usage struct {
 	Input   int64 `json:"input_tokens"`
 	Read    int64 `json:"cached_input_tokens"`
@@ -34,13 +34,13 @@ func (u usage) total() agent.Usage {
 
 // reader implements agent.Reader.
 type reader struct {
-	// before is what the conversation had used before this call, counted what it has now.
+	// before is the conversation's usage before this call, counted its usage now.
 	before, counted agent.Usage
 	thread, answer  string
 	denied          agent.DeniedTools
 	// begun are the items whose call was reported.
 	begun map[string]bool
-	// retrying is why it calls the model again, failed why it does so no more.
+	// retrying is why Codex calls the model again, failed why it gave up.
 	retrying, failed string
 	completed        bool
 }
@@ -85,12 +85,13 @@ func (r *reader) Line(line []byte) ([]agent.Entry, bool) {
 	return nil, true
 }
 
+// retries reports that the model is called again.
 func (r *reader) retries(attempt int, reason string) []agent.Entry {
 	r.retrying = reason
 	return []agent.Entry{{Kind: agent.Retrying, Attempt: attempt, Status: status(reason), Text: agent.Text(reason)}}
 }
 
-// fails tells an error once: the turn fails with the words of the error before.
+// fails reports an error once: the event of the failed turn repeats the error before it.
 func (r *reader) fails(message string) []agent.Entry {
 	if r.failed == message {
 		return nil
@@ -99,10 +100,11 @@ func (r *reader) fails(message string) []agent.Entry {
 	return []agent.Entry{{Kind: agent.Erred, Status: status(message), Text: agent.Text(message)}}
 }
 
+// completes ends the turn well, with the conversation's usage.
 func (r *reader) completes(counted agent.Usage) []agent.Entry {
 	r.completed, r.failed, r.retrying = true, "", ""
 	r.counted = counted
-	if counted.InputTokens < r.before.InputTokens { // what counts on does not become less
+	if counted.InputTokens < r.before.InputTokens { // a cumulative count doesn't decrease, so this one began anew
 		r.counted = r.before.Add(counted)
 	}
 	used := r.counted.Sub(r.before)
@@ -124,7 +126,7 @@ func (r *reader) End(end process.Result, stderr string) agent.Ending {
 	case r.retrying != "":
 		ending.Failure = failure(r.retrying, now)
 	case strings.Contains(stderr, "no rollout found"):
-		ending.Failure = agent.Fail(agent.Lost, "Codex does not know the conversation any more")
+		ending.Failure = agent.Fail(agent.Lost, "Codex no longer knows the conversation")
 	}
 	return ending
 }

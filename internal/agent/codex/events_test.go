@@ -32,7 +32,7 @@ func TestEndingsThatNoRecordingHas(t *testing.T) {
 		{Name: "a deadline after it had tried again", Ending: process.Idled, Exit: -1,
 			Stdout: begins + `{"type":"error","message":"Reconnecting... 1/1"}` + "\n" + says, Code: agent.Hung, Message: "printed nothing for 1m0s"},
 		{Name: "another type of field", Stdout: begins + `{"type":"item.completed","item":{"type":"agent_message","text":"Done.","exit_code":"x"}}` + "\n" + ends, Answer: "Done."},
-		{Name: "a conversation that is gone", Exit: 1, Stderr: "Error: no rollout found for thread id 7\n", Code: agent.Lost, Message: "does not know the conversation"},
+		{Name: "a conversation that is gone", Exit: 1, Stderr: "Error: no rollout found for thread id 7\n", Code: agent.Lost, Message: "no longer knows the conversation"},
 		{Name: "a model that is not there", Stdout: begins + `{"type":"turn.failed","error":{"message":"unexpected status 404 Not Found: The model does not exist, url: http://x"}}`,
 			Code: agent.Refused, Message: "404"},
 	})

@@ -8,7 +8,7 @@ import (
 	"signalbox/internal/agent"
 )
 
-// item is a thing that happened in a turn.
+// item is one message, or one use of a tool, in a turn.
 type item struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
@@ -40,13 +40,13 @@ type patched struct {
 	Kind string `json:"kind"`
 }
 
-// Its names for what it runs and for what it writes.
+// Codex's names of its tools that run commands and change files.
 const (
 	commandTool = "command_execution"
 	patchTool   = "file_change"
 )
 
-// tool returns the name of the tool that an item uses; empty where it uses none.
+// tool returns the name of the tool that an item uses; empty if it uses none.
 func (i item) tool() string {
 	switch i.Type {
 	case commandTool, patchTool, "web_search":
@@ -57,7 +57,7 @@ func (i item) tool() string {
 	return ""
 }
 
-// wanted returns the use as a person wants to see it.
+// wanted returns the tool's input as a person wants to see it.
 func (i item) wanted() string {
 	switch i.Type {
 	case commandTool:
@@ -74,6 +74,7 @@ func (i item) wanted() string {
 	return strings.Join(lines, "\n")
 }
 
+// begins reports a tool's call.
 func (r *reader) begins(i item) []agent.Entry {
 	if i.tool() == "" {
 		return nil
@@ -84,7 +85,7 @@ func (r *reader) begins(i item) []agent.Entry {
 	return []agent.Entry{{Kind: agent.ToolCalled, Tool: i.tool(), Call: agent.Text(i.ID), Text: agent.Text(i.wanted())}}
 }
 
-// maxBegun is more than run at the same time.
+// maxBegun is more tools than run at the same time.
 const maxBegun = 1000
 
 // ends returns the entries for a finished item. Some kinds are reported only at their end.
@@ -116,6 +117,7 @@ func (r *reader) ends(i item) (entries []agent.Entry) {
 	return append(entries, agent.Entry{Kind: agent.ToolReturned, Tool: i.tool(), Call: agent.Text(i.ID), Failed: i.Status == "failed" || i.Status == "declined" || i.ExitCode != 0, Text: agent.Text(came)})
 }
 
+// compact returns JSON without spaces; empty if there is none.
 func compact(value json.RawMessage) string {
 	var short bytes.Buffer
 	if len(value) == 0 || string(value) == "null" || json.Compact(&short, value) != nil {

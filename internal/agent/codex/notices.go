@@ -8,7 +8,7 @@ import (
 	"signalbox/internal/agent/jsonrpc"
 )
 
-// notice is what it tells of its own accord. Kinds and fields that are not here are passed over.
+// notice is a notification of the app server. Kinds and fields that are not here are ignored.
 type notice struct {
 	ThreadID string   `json:"threadId"`
 	Item     happened `json:"item"`
@@ -58,10 +58,11 @@ type change struct {
 	Diff string `json:"diff"`
 }
 
-// types are the names of the other protocol. Items that are not here are no one's business.
+// types maps the app server's names of items to those of "codex exec". Other items are ignored.
 var types = map[string]string{"agentMessage": "agent_message", "commandExecution": commandTool, "fileChange": patchTool,
 	"mcpToolCall": "mcp_tool_call", "webSearch": "web_search"}
 
+// plain returns the item as "codex exec" reports it.
 func (h happened) plain() item {
 	i := h.item
 	i.Type, i.Output, i.ExitCode, i.Changes = types[h.Type], h.Output, h.ExitCode, nil
@@ -71,7 +72,7 @@ func (h happened) plain() item {
 	return i
 }
 
-// told handles a notification. Of the conversations that it has with itself, only the questions count.
+// told handles a notification. Codex also has conversations with itself, such as reviews; of those only the questions count.
 func (a *asking) told(m jsonrpc.Message) []agent.Entry {
 	var n notice
 	_ = json.Unmarshal(m.Params, &n) // a field of another type is left out, and the others are read
@@ -126,5 +127,5 @@ func (a *asking) told(m jsonrpc.Message) []agent.Entry {
 	return nil
 }
 
-// maxPatches is more than it has in hand at once.
+// maxPatches is more patches than it works on at once.
 const maxPatches = 20

@@ -9,28 +9,28 @@ import (
 	"signalbox/internal/agent/pending"
 )
 
-// request is what it wants to do, or to know, and waits with.
+// request is an open request of Codex: to do something, or for a person's answers.
 type request struct {
 	message jsonrpc.Message
-	// thread and turn are those in which it waits.
+	// thread and turn are where it waits.
 	thread, turn string
-	// questions are asked one by one, and answered together: allowed is the response once all of them
-	// were, denied the one as soon as one was not.
+	// questions are asked one by one and answered together: allowed is the response when all of them are allowed, denied the response as soon as one is
+	// not. left counts the open ones.
 	questions       []agent.Question
 	left            int
 	allowed, denied any
-	// inquiries are of the tool by which the model asks a person, answers those to them by their ids.
+	// inquiries are the questions of the tool by which the model asks a person; answers are a person's answers by the questions' ids.
 	inquiries []inquiry
 	answers   map[string]any
 }
 
-// wish is what comes with a request.
+// wish holds the parameters of all kinds of requests.
 type wish struct {
 	ThreadID string `json:"threadId"`
 	TurnID   string `json:"turnId"`
 	ItemID   string `json:"itemId"`
 	Reason   string `json:"reason"`
-	// Of a command. One of another kind than "command" is typed into what runs already.
+	// Of a command. Another kind than "command" is input for a running command.
 	Kind    string `json:"kind"`
 	Command string `json:"command"`
 	Cwd     string `json:"cwd"`
@@ -38,14 +38,14 @@ type wish struct {
 		Host     string `json:"host"`
 		Protocol string `json:"protocol"`
 	} `json:"networkApprovalContext"`
-	// Of a server of tools, which may want to know things, too.
+	// Of an MCP server, which may also ask for information.
 	Server string `json:"serverName"`
 	Meta   struct {
 		Kind   string          `json:"codex_approval_kind"`
 		Tool   string          `json:"tool_name"`
 		Params json.RawMessage `json:"tool_params"`
 	} `json:"_meta"`
-	// Of a person.
+	// Of the tool that asks a person.
 	Questions []inquiry `json:"questions"`
 }
 
@@ -59,12 +59,12 @@ type inquiry struct {
 const (
 	personTool  = "request_user_input"
 	networkTool = "network"
-	// maxInquiries is more than it asks a person at once, maxFiles more than most patches change.
+	// maxInquiries is more questions than it asks a person at once, maxFiles more files than most patches change.
 	maxInquiries = 10
 	maxFiles     = 30
 )
 
-// reasoned returns q with the model's own word for why.
+// reasoned returns q with the model's own reason.
 func (w wish) reasoned(q agent.Question) agent.Question {
 	if w.Reason != "" {
 		q.Text += "\n" + w.Reason
@@ -72,8 +72,7 @@ func (w wish) reasoned(q agent.Question) agent.Question {
 	return q
 }
 
-// ofPatch asks for each file, as patterns know one path at a time. A patch of more than can be asked
-// for so is one question, which no pattern allows.
+// ofPatch returns one question per file, because a pattern matches one path. A patch with too many files is one question that no pattern can allow.
 func (w wish) ofPatch(changes []change, dir string) (all []agent.Question) {
 	for _, c := range changes {
 		path, to := agent.Below(dir, c.Path), agent.Below(dir, c.Kind.To)

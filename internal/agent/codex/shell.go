@@ -8,11 +8,11 @@ import (
 	"signalbox/internal/agent"
 )
 
-// shells are those whose "-c" is what it says. The model names the shell, and could name any program.
+// shells are the programs whose "-c" is known to run a script. The model names the shell, and could name any program.
 var shells = []string{"/bin/bash", "/bin/sh", "/bin/dash", "/bin/zsh", "/usr/bin/bash", "/usr/bin/sh", "/usr/bin/dash", "/usr/bin/zsh"}
 
-// script returns the text that a command has a shell run, or else the command as it is. It takes apart what words
-// were put together to for a shell, unless a shell would do more than that.
+// script returns the script that a command passes to a shell, or otherwise the command as it is. It splits the command into words as a shell would,
+// and gives up on anything that a shell would expand.
 func script(command string) string {
 	var words []string
 	for rest := strings.TrimLeft(command, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
@@ -28,7 +28,7 @@ func script(command string) string {
 	return command
 }
 
-// placed returns a script that runs in cwd, as one would type it in dir.
+// placed returns a script that runs in cwd, as a person would type it in dir.
 func placed(script, cwd, dir string) string {
 	if cwd == "" || path.Clean(cwd) == path.Clean(dir) {
 		return script
@@ -43,7 +43,7 @@ func placed(script, cwd, dir string) string {
 // plain are the characters that need no quotes in a shell, and mean themselves.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-./:=@_,%"
 
-// cut takes the word off with which text begins.
+// cut returns the first word of text and what follows it.
 func cut(text string) (first, rest string, ok bool) {
 	var word strings.Builder
 	for text != "" && text[0] != ' ' {

@@ -18,14 +18,14 @@ type asking struct {
 	resumed            *agent.Conversation
 	next               agent.Turn
 	peer               jsonrpc.Peer
-	// requests are its own that are not answered yet.
+	// requests are the program's open requests.
 	requests pending.Requests[*request]
-	// patches are what the patches change that it has in hand, by their items.
+	// patches are the changes of the patches that it is working on, by their items.
 	patches map[string][]change
-	// counting: it said what the conversation used, offset what it did not count of that.
+	// counting: it reported the conversation's usage. offset is the part of that usage that its counts leave out.
 	counting bool
 	offset   agent.Usage
-	// failure is of the talk itself.
+	// failure ended the talk for a reason other than the model's.
 	failure *agent.Failure
 }
 
@@ -38,20 +38,20 @@ func newAsking(model string, task agent.Task) *asking {
 	return a
 }
 
-// The requests of ours, by their numbers. To those that follow nothing depends on the answer.
+// Our requests, by their numbers. Nothing depends on the answers to later ones.
 const (
 	initializing = iota + 1
 	opening
 	beginning
 )
 
-// begun returns the first line of its input.
+// begun returns the first line of the program's input.
 func (a *asking) begun() []byte {
 	a.peer.Request("initialize", map[string]any{"clientInfo": map[string]string{"name": "signalbox", "version": "1"}})
 	return a.Turn().Tell
 }
 
-// Line implements agent.Reader. What it says piece by piece it says whole after that.
+// Line implements agent.Reader. Pieces of a message ("…/delta") aren't kept: the whole message follows.
 func (a *asking) Line(line []byte) (entries []agent.Entry, keep bool) {
 	m, ok := jsonrpc.Read(line)
 	switch {
@@ -78,13 +78,13 @@ func (a *asking) Line(line []byte) (entries []agent.Entry, keep bool) {
 	return nil, true
 }
 
-// responded goes on where a request of ours was answered.
+// responded handles the response to one of our requests, and sends the next request.
 func (a *asking) responded(m jsonrpc.Message) []agent.Entry {
 	switch number, _ := m.Number(); {
 	case number < initializing || number > beginning:
 	case m.Error != nil:
 		if number == opening && a.resumed != nil {
-			return a.stop(agent.Fail(agent.Lost, "Codex does not know the conversation any more: %s", m.Error.Message))
+			return a.stop(agent.Fail(agent.Lost, "Codex no longer knows the conversation: %s", m.Error.Message))
 		}
 		a.next.Over = true
 		return a.fails(m.Error.Message)
@@ -111,7 +111,7 @@ func (a *asking) responded(m jsonrpc.Message) []agent.Entry {
 		_ = json.Unmarshal(m.Result, &opened)
 		switch {
 		case !agent.ValidConversation(opened.Thread.ID):
-			return a.stop(agent.Fail(agent.Crashed, "Codex began no conversation"))
+			return a.stop(agent.Fail(agent.Crashed, "Codex did not open a conversation"))
 		case string(opened.Policy) != `"`+everything+`"`:
 			return a.stop(agent.Fail(agent.Unavailable, "this Codex would not ask: it goes by its policy %s", opened.Policy))
 		}
@@ -122,14 +122,14 @@ func (a *asking) responded(m jsonrpc.Message) []agent.Entry {
 	return nil
 }
 
-// stop ends the talk for a reason that is not the model's.
+// stop ends the talk for a reason other than the model's.
 func (a *asking) stop(f *agent.Failure) []agent.Entry {
 	a.failure, a.next.Over = f, true
 	return []agent.Entry{{Kind: agent.Erred, Text: agent.Text(f.Message)}}
 }
 
-// everything is asked for: by no rule of its own it holds anything back, and by none it goes ahead. Codex
-// takes the name from its interface alone.
+// everything is the policy by which Codex asks before every use, and neither allows nor denies any by a rule of its own. It accepts this name over its
+// interface only.
 const everything = "untrusted"
 
 // End implements agent.Reader.

@@ -12,10 +12,10 @@ import (
 	"signalbox/internal/process"
 )
 
-// dialect is what "gemini --acp" says in its own way.
+// dialect is what "gemini --acp" does in its own way.
 var dialect = acp.Dialect{
 	Program: "Gemini CLI", Resume: "session/load", Retells: true,
-	// The mode is the one that it is in.
+	// Setting the current mode again changes nothing.
 	Settle: func(session string) (method string, params any) {
 		return "session/set_mode", map[string]string{"sessionId": session, "modeId": "default"}
 	},
@@ -30,7 +30,7 @@ var dialect = acp.Dialect{
 	Cut: func(spent agent.Usage, spoke bool) bool { return spent == agent.Usage{} || !spoke },
 }
 
-// tool returns its own name of a tool, with which it begins the id of every call.
+// tool returns Gemini CLI's own name of a tool, with which the id of every call begins.
 func tool(u acp.Use) string {
 	if name, _, ok := strings.Cut(u.Call, "__"); ok {
 		return name
@@ -38,8 +38,8 @@ func tool(u acp.Use) string {
 	return u.Kind
 }
 
-// question returns what it asks. It tells no tool's whole input: of a command there is the command and where
-// it runs, of a file the change, and of all others a title, in which something may be missing.
+// question returns the question of a request. A request never has a tool's whole input: it has the command and its folder, or the change of a file; other
+// tools only have a title, which may be incomplete.
 func question(u acp.Use) agent.Question {
 	parts := u.Parts()
 	switch {
@@ -48,7 +48,14 @@ func question(u acp.Use) agent.Question {
 		for _, part := range parts {
 			where += part.Content.Text
 		}
-		command := commandIn(where, u.Title)
+		// The note about the folder comes from the agent: if it looks unusual, it stays in front of the command as it is, so that no pattern for
+		// commands matches.
+		command := where + " " + u.Title
+		if found := elsewhere().FindStringSubmatch(where); found != nil {
+			command = "cd " + found[1] + " && " + u.Title
+		} else if where == "" || strings.HasPrefix(where, "[current working directory ") {
+			command = u.Title
+		}
 		return agent.Question{Subject: command, Text: command}
 	case u.Kind == "edit" && len(parts) == 1 && parts[0].Path != "":
 		path := agent.Below(u.Dir, parts[0].Path)
@@ -68,21 +75,10 @@ func question(u acp.Use) agent.Question {
 	return agent.Question{Subject: u.Title, Text: u.Title, Altered: true}
 }
 
-// elsewhere is how it tells that a command runs in another folder, where nothing can hide in its name.
+// elsewhere matches the note that a command runs in another folder, if nothing can hide in the folder's name.
 var elsewhere = lazy.Pattern(`^\[in ([\w./-]+)\]$`)
 
-// commandIn returns a command with where it runs. That is the agent's word: what looks otherwise than
-// expected stays before the command as it is, where no pattern of a command takes it.
-func commandIn(where, command string) string {
-	if where == "" || strings.HasPrefix(where, "[current working directory ") {
-		return command
-	}
-	if found := elsewhere().FindStringSubmatch(where); found != nil {
-		return "cd " + found[1] + " && " + command
-	}
-	return where + " " + command
-}
-
+// write writes lines with a sign in front of each.
 func write(b *strings.Builder, sign string, lines []string) {
 	for _, line := range lines {
 		if line != "" {
@@ -91,7 +87,7 @@ func write(b *strings.Builder, sign string, lines []string) {
 	}
 }
 
-// spent is without what it never tells, which is a cache.
+// spent returns the usage without cached tokens, which are never reported.
 func spent(result json.RawMessage) agent.Usage {
 	var end struct {
 		Meta struct {
@@ -107,10 +103,10 @@ func spent(result json.RawMessage) agent.Usage {
 	return agent.Usage{InputTokens: end.Meta.Quota.Tokens.Input, OutputTokens: end.Meta.Quota.Tokens.Output}
 }
 
-// loginNeeded is its code for a login that it lacks.
+// loginNeeded is Gemini CLI's code for a missing login.
 const loginNeeded = -32000
 
-// asksInVain returns why a prompt failed. Its code is the server's status, or 500 for whatever has none.
+// asksInVain returns why a prompt failed. The code is the server's status, or 500 if there is none.
 func asksInVain(p acp.Problem, end process.Result) *agent.Failure {
 	status := p.Code
 	if status == http.StatusInternalServerError {
@@ -123,7 +119,7 @@ func asksInVain(p acp.Problem, end process.Result) *agent.Failure {
 	case code == agent.Crashed && p.Code == http.StatusInternalServerError:
 		code = agent.ModelFailed
 	}
-	f := agent.Fail(code, "%s", cmp.Or(words(p.Message), "Gemini CLI ended with an error that it does not tell"))
+	f := agent.Fail(code, "%s", cmp.Or(words(p.Message), "Gemini CLI ended with an unknown error"))
 	if code == agent.RateLimited || code == agent.UsageLimited {
 		f.Until = until(p.Message, end.Started.Add(end.Duration))
 	}

@@ -11,14 +11,14 @@ import (
 	"signalbox/internal/process"
 )
 
-// Its exit codes: what it says of itself, and else an HTTP status, of which a system keeps eight bits.
+// Exit codes: Gemini CLI's own, or otherwise an HTTP status, of which the system keeps eight bits.
 const (
 	exitUnauthorized = 41
 	exitInput        = 42
 	keptBits         = 256
 )
 
-// status returns the HTTP status that its exit code is left of, zero if it is none.
+// status returns the HTTP status in an error's words, or the one of which the exit code is the rest; zero if there is none.
 func status(end process.Result, said string) int {
 	if found := codePattern().FindStringSubmatch(said); found != nil {
 		code, _ := strconv.Atoi(found[1]) // three digits
@@ -37,8 +37,7 @@ var (
 	againPattern = lazy.Pattern(`(?i)(?:retry after|retry in|reset after) ((?:[0-9]+(?:\.[0-9]+)?(?:ms|h|m|s))+)`)
 )
 
-// words returns those of a problem that are for people: without what is put around them, and without
-// advice about another login.
+// words returns the part of a problem that is for people, without JSON around it and without advice about another login.
 func words(said string) string {
 	said, _, _ = strings.Cut(said, "\nPlease wait and try again later.")
 	said = strings.TrimSuffix(strings.TrimPrefix(said, "[API Error: "), "]")
@@ -53,7 +52,7 @@ func words(said string) string {
 	return said
 }
 
-// until returns when a limit ends, zero if the words do not say.
+// until returns the end of a limit, zero if the words don't say it.
 func until(said string, now time.Time) time.Time {
 	found := againPattern().FindStringSubmatch(said)
 	if found == nil {
@@ -66,19 +65,19 @@ func until(said string, now time.Time) time.Time {
 	return now.Add(wait).UTC()
 }
 
-// attemptPattern is what it says on standard error before it tries again.
+// attemptPattern matches the line on standard error before a retry.
 var attemptPattern = lazy.Pattern(`(?m)^Attempt [0-9]+ failed(?: with status ([0-9]{3}))?[.:](.*)$`)
 
-// silent returns the failure of a program that had no last word.
+// silent returns the failure of a program that printed no final event, from its standard error.
 func silent(end process.Result, stderr string) *agent.Failure {
 	if end.ExitCode == exitInput && strings.Contains(stderr, "Error resuming session") {
-		return agent.Fail(agent.Lost, "Gemini CLI does not know the conversation any more")
+		return agent.Fail(agent.Lost, "Gemini CLI no longer knows the conversation")
 	}
 	found := attemptPattern().FindAllStringSubmatch(stderr, -1)
 	if found == nil || end.Ending == process.Exited {
 		return nil
 	}
 	last := found[len(found)-1]
-	code, _ := strconv.Atoi(last[1]) // none is zero
-	return agent.Fail(agent.ModelError(code, last[2]), "Gemini CLI was going to try again:%s", last[2])
+	code, _ := strconv.Atoi(last[1]) // zero if there is none
+	return agent.Fail(agent.ModelError(code, last[2]), "Gemini CLI was about to retry:%s", last[2])
 }

@@ -9,8 +9,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// event is any line that it prints with --output-format=stream-json. Kinds and fields that are not here
-// are passed over.
+// event is any line that Gemini CLI prints with --output-format=stream-json. Kinds and fields that are not here are ignored.
 type event struct {
 	Type    string `json:"type"`
 	Session string `json:"session_id"`
@@ -46,7 +45,7 @@ type problem struct {
 // reader implements agent.Reader.
 type reader struct {
 	session string
-	// piece is what was said since the last event of another kind; answer since the last tool's.
+	// piece is the text since the last event of another kind, answer the text since the last tool.
 	piece, answer strings.Builder
 	tools         map[string]string // by call
 	usage         agent.Usage
@@ -76,7 +75,7 @@ func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
 	return append(entries, r.happened(e)...), true
 }
 
-// add keeps the end of what is said.
+// add appends text, and drops the beginning of what became too long.
 func add(to *strings.Builder, text string) {
 	if to.Len()+len(text) > agent.MaxAnswer {
 		all := to.String() + text
@@ -86,7 +85,7 @@ func add(to *strings.Builder, text string) {
 	to.WriteString(text)
 }
 
-// happened returns what an event tells that is no message.
+// happened reports an event that is no message.
 func (r *reader) happened(e event) []agent.Entry {
 	switch e.Type {
 	case "init":
@@ -152,7 +151,7 @@ func (r *reader) End(end process.Result, stderr string) agent.Ending {
 	case r.ended != nil && r.ended.Status == "success":
 		e.Whole, e.Answer = true, r.answer.String()
 	case r.ended != nil:
-		said := cmp.Or(r.ended.Error.Message, r.erred, "Gemini CLI ended with an error that it does not tell")
+		said := cmp.Or(r.ended.Error.Message, r.erred, "Gemini CLI ended with an unknown error")
 		if strings.HasPrefix(said, "Model stream ended") {
 			e.Failure = agent.Fail(agent.Unreachable, "%s", said)
 			break

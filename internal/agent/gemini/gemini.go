@@ -14,8 +14,8 @@ import (
 	"signalbox/internal/process"
 )
 
-// Oldest is the oldest version that was seen to work, with a scripted model: 0.45.2 forgets
-// a conversation in which it asks, 0.38.0 takes one that it does not know for a new one, and 0.29.0 refuses --acp.
+// Oldest is the oldest version that was seen to work, with a scripted model: 0.45.2 forgets a conversation in which it asks, 0.38.0 takes an unknown
+// conversation for a new one, and 0.29.0 refuses --acp.
 // Install is the command that installs it.
 const (
 	Oldest  = "0.52.0"
@@ -56,7 +56,7 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	}
 	c := task.Conversation
 	args := []string{"--output-format=stream-json", "--approval-mode=" + modes[a.Settings.Permissions]}
-	if a.Settings.Permissions == agent.Ask { // the conversation is said in the talk
+	if a.Settings.Permissions == agent.Ask { // the protocol names the conversation
 		args[0], c = "--acp", nil
 	}
 	if a.Settings.Model != "" {
@@ -95,7 +95,7 @@ const settings = `{"security": {"auth": {"selectedType": "gemini-api-key"}},` +
 	` "sessionRetention": {"enabled": false}},` +
 	` "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}`
 
-// files returns its settings, and the rule by which commands that report may be run in any mode.
+// files returns the settings, and the rule that allows the reporting commands in any mode.
 func files(task agent.Task) map[string]string {
 	files := map[string]string{"~/.gemini/settings.json": settings}
 	if prefixes, err := json.Marshal(task.Reports); err == nil && len(task.Reports) > 0 {
@@ -104,8 +104,8 @@ func files(task agent.Task) map[string]string {
 	return files
 }
 
-// endpoint returns how it is led to a model other than its vendor's. Every other login is emptied, so that
-// none goes before the key.
+// endpoint returns the variables that lead Gemini CLI to a model other than its vendor's. Every other login is emptied, so that none takes precedence
+// over the key.
 func endpoint(e *agent.Endpoint) []string {
 	return []string{"GOOGLE_GEMINI_BASE_URL=" + e.URL, "GEMINI_API_KEY=" + e.Key,
 		"GOOGLE_API_KEY=", "GOOGLE_GENAI_USE_VERTEXAI=", "GOOGLE_GENAI_USE_GCA="}

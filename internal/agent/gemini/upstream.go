@@ -56,7 +56,7 @@ func Upstream(p agent.Person, _ string) (u agent.Upstream) {
 	return u
 }
 
-// assignments returns those of a file of NAME=value lines.
+// assignments returns the variables of a file of NAME=value lines.
 func assignments(text string) map[string]string {
 	values := map[string]string{}
 	for line := range strings.Lines(text) {

@@ -25,10 +25,10 @@ type Problem struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// UnknownMethod is the code for a method that there is not.
+// UnknownMethod is JSON-RPC's code for a method that does not exist.
 const UnknownMethod = -32601
 
-// Read takes a line apart. It is not ok where the line is no message; a problem is one whatever it says.
+// Read parses a line. ok is false if the line is no message. A response with an error is a message whatever the type of the error's fields.
 func Read(line []byte) (m Message, ok bool) {
 	err := json.Unmarshal(line, &m)
 	return m, (err == nil || m.Error != nil) && (m.Method != "" || m.ID != nil)
@@ -56,21 +56,21 @@ type Peer struct {
 	told []byte
 }
 
-// Request asks the program for something.
+// Request sends a request, with the next number as its ID.
 func (p *Peer) Request(method string, params any) {
 	p.Sent++
 	p.tell(Message{ID: encoded(p.Sent), Method: method, Params: encoded(params)})
 }
 
-// Notify tells the program something.
+// Notify sends a notification.
 func (p *Peer) Notify(method string) { p.tell(Message{Method: method}) }
 
-// Respond answers a request of the program's.
+// Respond answers one of the program's requests.
 func (p *Peer) Respond(to Message, result any) { p.tell(Message{ID: to.ID, Result: encoded(result)}) }
 
-// Refuse answers a request of the program's that is not known here, so that nothing waits for it.
+// Refuse answers one of the program's requests that is unknown here, so that the program doesn't wait.
 func (p *Peer) Refuse(to Message) {
-	p.tell(Message{ID: to.ID, Error: &Problem{Code: UnknownMethod, Message: "this is not known here"}})
+	p.tell(Message{ID: to.ID, Error: &Problem{Code: UnknownMethod, Message: "this method is unknown"}})
 }
 
 // Told returns the messages since the last call.
@@ -85,7 +85,7 @@ func (p *Peer) tell(m Message) {
 	p.told = append(append(p.told, encoded(m)...), '\n')
 }
 
-// encoded returns a value of ours, or with what was JSON before.
+// encoded returns a value as JSON. It can't fail: values are our own, or were JSON before.
 func encoded(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -61,7 +61,7 @@ func TestEachMessageIsOneLine(t *testing.T) {
 			`{` + head + `"method":"begun"}` + "\n" +
 			`{` + head + `"id":2,"method":"go","params":[]}` + "\n" +
 			`{` + head + `"id":"a","result":null}` + "\n" +
-			`{` + head + `"id":"a","error":{"code":-32601,"message":"this is not known here"}}` + "\n"
+			`{` + head + `"id":"a","error":{"code":-32601,"message":"this method is unknown"}}` + "\n"
 		if got := string(p.Told()); got != want || p.Sent != 2 {
 			t.Errorf("it is told\n%s, %d requests; want\n%s", got, p.Sent, want)
 		}

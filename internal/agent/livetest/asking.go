@@ -13,14 +13,14 @@ import (
 	"signalbox/internal/agent/modeltest"
 )
 
-// Asks holds a driver that knows agent.Ask to what only the real program can show: it asks before it
-// does, does what it is allowed to, and goes on without what it is not.
+// Asks checks what only the real program can show of a driver that supports agent.Ask: it asks before it acts, does what is allowed, and continues
+// without what is denied.
 func Asks(t *testing.T, name string, make Make, traits ...Trait) {
 	t.Parallel()
 	s := newSession(t, installed(t, name), make)
 	s.minutely = slices.Contains(traits, Minutely)
 	server := s.serveEach(t, func(c modeltest.Conversation) modeltest.Script {
-		if strings.Contains(c.Prompt, "You were not allowed") { // some agents learn it in a prompt
+		if strings.Contains(c.Prompt, "You were not allowed") { // some agents learn of a denial in a prompt
 			return modeltest.Script{Turns: []modeltest.Turn{modeltest.Say(written)}}
 		}
 		return modeltest.Script{Turns: []modeltest.Turn{
@@ -119,8 +119,7 @@ func AsksAfterKill(t *testing.T, name string, make Make, traits ...Trait) {
 	}
 }
 
-// TypesNothing holds such a driver to refusing a call that leaves a command running to be typed into, which
-// would not be asked for.
+// TypesNothing checks that a call is refused that leaves a command running for later input, because the agent would not ask about the input.
 func TypesNothing(t *testing.T, name, tool, arguments string, make Make) {
 	t.Parallel()
 	s := newSession(t, installed(t, name), make)

@@ -19,7 +19,7 @@ import (
 
 const written = "It is written."
 
-// Run holds a driver to what only the real program can show.
+// Run checks what only the real program can show.
 func Run(t *testing.T, name string, make Make, traits ...Trait) {
 	program := installed(t, name)
 	live := func(test func(*testing.T, *session)) func(*testing.T) {
@@ -146,7 +146,7 @@ func (s *session) runUntilSilent(t *testing.T, server *modeltest.Server) agent.R
 	}
 }
 
-// cancels ends the agent when the model is asked again, by when its tool has started what stays.
+// cancels cancels the call when the model is asked again: by then, the agent's tool has started a process that stays.
 func cancels(t *testing.T, s *session) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -184,8 +184,7 @@ func cancels(t *testing.T, s *session) {
 	}
 }
 
-// denied wants that a call is not made, and that the agent says so. The model may not even be
-// offered the tool: then there is nothing to deny.
+// denied checks that a call is not made, and that the agent reports it. If the model isn't offered the tool, there is nothing to deny.
 func denied(permissions agent.Permissions, call modeltest.Call) func(*testing.T, *session) {
 	return func(t *testing.T, s *session) {
 		server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Do(call), modeltest.Say("I could not.")}})
@@ -201,8 +200,8 @@ func denied(permissions agent.Permissions, call modeltest.Call) func(*testing.T,
 	}
 }
 
-// large has a model that takes a second or two, as they do: Gemini CLI repeats the prompt, and drops
-// at its end what was not read of it by then, with all that it said after.
+// large sends a large prompt to a model that takes a second or two, as real ones do: Gemini CLI prints the prompt, and at its end drops output that was
+// not read yet.
 func large(t *testing.T, s *session) {
 	turn := modeltest.Say(written)
 	turn.Fault = modeltest.Fault{Kind: modeltest.Slow, Delay: time.Second / 2}

@@ -20,21 +20,21 @@ import (
 )
 
 const (
-	// patience is longer than the longest series of retries that was seen (110 s), on a slow machine, too.
+	// patience is longer than the longest series of retries seen (110 s), also on a slow machine.
 	patience = 10 * time.Minute
-	// quiet is longer than the longest start without a word (25 s, where others start, too).
+	// quiet is longer than the longest silent start seen (25 s, with others starting at the same time).
 	quiet = 60 * time.Second
 	key   = "sk-scripted-key"
-	// prompt is what the agent is asked for where a test does not ask for something else.
+	// prompt is the prompt of most tests.
 	prompt = "Write the file hello.txt."
 	// half is within the text of an answer, in every API.
 	half = 4
 )
 
-// Make makes the driver with a program, and what it may do.
+// Make makes the driver of a program with these permissions.
 type Make func(t *testing.T, program string, permissions agent.Permissions) agent.Agent
 
-// With makes a driver for a model by its name, with its New.
+// With adapts a driver's New, for a model.
 func With[A agent.Agent](of func(agent.Settings) (A, error), model string) Make {
 	return func(t *testing.T, program string, permissions agent.Permissions) agent.Agent {
 		t.Helper()
@@ -47,7 +47,7 @@ func With[A agent.Agent](of func(agent.Settings) (A, error), model string) Make 
 	}
 }
 
-// Speaks holds a driver whose model is another to the API that it is spoken to in.
+// Speaks checks the API in which a driver's program speaks to its model.
 func Speaks(t *testing.T, name string, api modeltest.API, make Make) {
 	s := newSession(t, installed(t, name), make)
 	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Do(modeltest.Write("hello.txt", "hello\n")), modeltest.Say(written)}})
@@ -62,14 +62,13 @@ func Speaks(t *testing.T, name string, api modeltest.API, make Make) {
 	s.asked(t, server)
 }
 
-// Trait is what one program does otherwise than most.
+// Trait is a difference between one program and most others.
 type Trait string
 
-// Fences: it asks for no permission but keeps what it runs within a sandbox of its own, and tells
-// nothing of what that held back.
+// Fences: it asks for no permission, but runs commands in a sandbox of its own and does not report what that prevents.
 const Fences Trait = "fences"
 
-// Minutely: it names its record of a conversation by the minute, so resuming a conversation in the minute of its start or of its last resumption
+// Minutely: it names its record of a conversation by the minute, so resuming a conversation within a minute of its start or its last resumption
 // overwrites the record.
 const Minutely Trait = "minutely"
 
@@ -82,7 +81,7 @@ func installed(t *testing.T, name string) string {
 	return program
 }
 
-// pathOf returns PATH with the folder of the agents first, in which is the Node that they run on.
+// pathOf returns PATH with the folder of the agents first, because it also has their Node.
 func pathOf(program string) string {
 	return "PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH")
 }
@@ -94,7 +93,7 @@ type session struct {
 	home, work string
 	fences     bool
 	minutely   bool
-	// network has the model that serves now, alone.
+	// network reaches the current model, and nothing else.
 	network *os.File
 	// observe is called with the model's requests; set it before the first call.
 	observe func(modeltest.Exchange)
@@ -123,7 +122,7 @@ func (s *session) serve(t *testing.T, script modeltest.Script) *modeltest.Server
 	return s.serveEach(t, func(modeltest.Conversation) modeltest.Script { return script })
 }
 
-// serveEach has the script depend on what the model was asked.
+// serveEach starts a model whose script depends on the conversation.
 func (s *session) serveEach(t *testing.T, choose func(modeltest.Conversation) modeltest.Script) *modeltest.Server {
 	t.Helper()
 	inWork := func(c modeltest.Conversation) modeltest.Script {
@@ -140,7 +139,7 @@ func (s *session) serveEach(t *testing.T, choose func(modeltest.Conversation) mo
 	return modeltest.Start(t, modeltest.Config{Choose: inWork, Observe: s.observe, Listener: network.Listeners[0]})
 }
 
-// task is one for the agent, with the model at url.
+// task returns a task for the agent, with the model at url.
 func (s *session) task(url string) agent.Task {
 	return agent.Task{
 		Key: "1-call_agent", Role: "implementer", Prompt: prompt, Dir: s.work, Log: &s.log, Transcript: func(e agent.Entry) {
@@ -168,7 +167,7 @@ func (s *session) run(t *testing.T, permissions agent.Permissions, task agent.Ta
 	return result
 }
 
-// asked checks what the model was asked.
+// asked checks the requests to the model.
 func (s *session) asked(t *testing.T, server *modeltest.Server) {
 	t.Helper()
 	for _, x := range server.Unexpected() {

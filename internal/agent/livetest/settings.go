@@ -37,12 +37,12 @@ func LeavesOut(t *testing.T, name string, files map[string]string, make Make) {
 		t.Errorf("Failure = %+v\n%s", result.Failure, s.log.String())
 	}
 	if started, err := os.ReadDir(marks); err != nil || len(started) > 0 {
-		t.Errorf("what the repository brings started %v, %v", started, err)
+		t.Errorf("programs of the repository started: %v, %v", started, err)
 	}
 	for _, x := range server.Answers() {
 		told = told || strings.Contains(string(x.Body), words)
 	}
 	if !told {
-		t.Error("the repository's own words were not told")
+		t.Error("the model never saw the repository's instructions")
 	}
 }

@@ -20,7 +20,7 @@ const maxRequest = 64 << 20
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodGet && r.URL.Path == "/" { // whether anything answers is asked without a key, before the first call
+	if r.Method == http.MethodGet && r.URL.Path == "/" { // the gateway looks without a key whether anything answers
 		http.NotFound(w, r)
 		return
 	}
@@ -66,8 +66,15 @@ func (s *Server) converse(w http.ResponseWriter, r *http.Request, x *Exchange, s
 		return
 	}
 	script := s.config.Choose(x.Conversation)
-	var turn Turn
-	turn, x.Turn = script.turn(len(x.Conversation.Results))
+	// The results so far say which turn it is.
+	turn, calls := Say(DefaultText), 0
+	for x.Turn = 0; x.Turn < len(script.Turns); x.Turn++ {
+		t := script.Turns[x.Turn]
+		if calls += len(t.Calls); len(x.Conversation.Results) < calls || len(t.Calls) == 0 {
+			turn = t
+			break
+		}
+	}
 	// Sessions have paths of their own. A request for a title is no attempt at the turn.
 	asked := attempt{path.Dir(r.URL.Path), sha256.Sum256([]byte(x.Conversation.Prompt)), x.Turn, len(x.Conversation.Tools) == 0}
 	s.ledger.mutex.Lock()
@@ -87,7 +94,7 @@ func (s *Server) converse(w http.ResponseWriter, r *http.Request, x *Exchange, s
 	s.answer(w, r, x, spoken, answer, turn.Fault)
 }
 
-// compose puts a turn into the words of the agent that asks.
+// compose returns a turn as an answer, with calls of the asking agent's tools.
 func (s *Server) compose(turn Turn, dir string, c Conversation) (a answer, err error) {
 	a = answer{id: s.number(), model: c.Model, text: turn.Say, usage: turn.Usage, created: s.config.Clock().Unix()}
 	if a.usage == (Usage{}) {
@@ -112,14 +119,14 @@ func (s *Server) compose(turn Turn, dir string, c Conversation) (a answer, err e
 	return a, nil
 }
 
-// object answers what the script does not foresee.
+// object answers a request that the script does not foresee.
 func (s *Server) object(w http.ResponseWriter, x *Exchange, status int, problem error) {
 	x.Problem = fmt.Sprintf("%s %s: %v", x.Method, x.Path, problem)
 	s.note(x)
 	s.reply(w, x, status, object{"error": object{"type": "scripted_model", "message": x.Problem}})
 }
 
-// reply is a whole answer at once.
+// reply sends a whole answer at once.
 func (s *Server) reply(w http.ResponseWriter, x *Exchange, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

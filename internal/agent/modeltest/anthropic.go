@@ -9,6 +9,7 @@ import (
 	"time"
 )
 
+// anthropic is Anthropic's Messages API.
 type anthropic struct{}
 
 func (anthropic) read(_ *http.Request, body []byte) (Conversation, error) {
@@ -81,7 +82,7 @@ func (anthropic) events(a answer) iter.Seq[event] {
 			ok = ok && yield(event{name: kind, data: fields})
 		}
 		start := a
-		start.usage.Output = 1 // not known yet; message_delta tells it
+		start.usage.Output = 1 // not known yet; message_delta has it
 		emit("message_start", object{"message": start.message(nil)})
 		emit("ping", object{})
 		index := 0

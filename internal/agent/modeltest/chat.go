@@ -6,6 +6,7 @@ import (
 	"net/http"
 )
 
+// chat is OpenAI's Chat Completions.
 type chat struct{}
 
 func (chat) read(_ *http.Request, body []byte) (Conversation, error) {
@@ -36,6 +37,7 @@ func (chat) read(_ *http.Request, body []byte) (Conversation, error) {
 	return c, nil
 }
 
+// hearsOpenAI records one message of either of OpenAI's APIs.
 func (c *Conversation) hearsOpenAI(role, text string) {
 	switch role {
 	case "system", "developer":
@@ -56,8 +58,7 @@ func (chat) whole(a answer) any {
 		"message": object{"role": "assistant", "content": a.text, "tool_calls": calls}})
 }
 
-// completion returns a whole completion with its usage, or a chunk of one; a chunk without choices is the
-// last, which tells the usage.
+// completion returns a whole completion with its usage, or a chunk of one. The last chunk has no choices, and the usage.
 func (a answer) completion(kind string, choices ...object) object {
 	if choices == nil {
 		choices = []object{}
@@ -104,8 +105,7 @@ func (chat) refuse(f failed, header http.Header) (status int, body any) {
 
 func (chat) inform(f failed) event { return event{data: f.openAI("messages")} }
 
-// openAI returns an error in the words that both of OpenAI's APIs share. Input is what the API calls a
-// conversation.
+// openAI returns an error in the words that both of OpenAI's APIs share. input is the API's name for the conversation.
 func (f failed) openAI(input string) object {
 	type words struct{ kind, code, message string }
 	kinds := map[Kind]words{

@@ -15,7 +15,7 @@ const (
 	Gemini    API = "gemini"
 )
 
-// Conversation is what a request says, whatever its API.
+// Conversation is the content of a request, independent of its API.
 type Conversation struct {
 	API   API
 	Model string
@@ -27,7 +27,7 @@ type Conversation struct {
 	Results []string
 	// Tools are those that the agent offers. A request without any is for a title or a summary.
 	Tools []Offer
-	// Form is what the answer has to be, as JSON; nil where any text will do.
+	// Form is the schema of the answer, if it has to be JSON; nil if any text will do.
 	Form   *Schema
 	Stream bool
 }
@@ -37,7 +37,7 @@ type Offer struct {
 	Name string
 	// Schema is the JSON Schema of its arguments; empty where it takes plain text.
 	Schema Schema
-	// Namespace is where OpenAI's newer models are told to find it, if anywhere.
+	// Namespace is OpenAI's namespace of the tool, if it is in one.
 	Namespace string
 }
 
@@ -50,10 +50,10 @@ type Schema struct {
 	Required []string `json:"required"`
 }
 
-// asks notes a message of the user, with which a new round of calls begins.
+// asks records a message of the user, which begins a new round of calls.
 func (c *Conversation) asks(text string) { c.Prompt, c.Results = text, nil }
 
-// instructs notes a part of the system prompt.
+// instructs adds a part of the system prompt.
 func (c *Conversation) instructs(text string) {
 	if c.System != "" && text != "" {
 		c.System += "\n"

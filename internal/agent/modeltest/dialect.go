@@ -7,15 +7,14 @@ import (
 	"regexp"
 )
 
-// dialect is one API's words.
+// dialect is one API.
 type dialect interface {
-	// read understands a request. The path tells what some APIs say there.
+	// read parses a request. Some APIs have the model in the path.
 	read(r *http.Request, body []byte) (Conversation, error)
-	// whole is an answer that is not streamed, events the stream of one that is.
+	// whole returns an answer that isn't streamed, events the stream of one that is.
 	whole(answer) any
 	events(answer) iter.Seq[event]
-	// refuse is an error as a response of its own: headers go into header. inform is the event
-	// that tells it within a stream.
+	// refuse returns an error as a response of its own, and sets its headers. inform returns the event of an error within a stream.
 	refuse(failed, http.Header) (status int, body any)
 	inform(failed) event
 }
@@ -31,7 +30,7 @@ type answer struct {
 	created int64 // Unix seconds
 }
 
-// ends returns the word for why the answer ends: its calls, or that all is said.
+// ends returns the reason for the end of the answer: byCalls if it has calls, otherwise said.
 func (a answer) ends(byCalls, said string) string {
 	if len(a.calls) > 0 {
 		return byCalls
@@ -55,7 +54,7 @@ type route struct {
 	method string
 	path   *regexp.Regexp
 	api    API
-	// answers makes what is answered to a request of this size; nil is an answer of the model.
+	// answers returns the response to a request of this size; nil if a model answers.
 	answers func(size int) any
 }
 
@@ -75,7 +74,7 @@ var routes = []route{
 // Model is the one that a list of models names; every other name is answered, too.
 const Model = "scripted-1"
 
-// listModels answers in the words of all APIs at once: each reads its own keys.
+// listModels answers in the formats of all APIs at once: each client reads its own keys.
 func listModels(int) any {
 	return object{
 		"object": "list", "has_more": false, "first_id": Model, "last_id": Model,
@@ -89,6 +88,7 @@ func listModels(int) any {
 // bytesPerToken is a fair guess for English and code.
 const bytesPerToken = 4
 
+// countTokens answers with an estimate under this key.
 func countTokens(key string) func(int) any {
 	return func(size int) any { return object{key: size/bytesPerToken + 1} }
 }

@@ -13,7 +13,7 @@ const (
 	maxBody      = 128 << 10
 )
 
-// Exchange is one request and what became of it.
+// Exchange is one request and its answer.
 type Exchange struct {
 	// Number counts from 1, in the order of arrival.
 	Number       int
@@ -81,7 +81,7 @@ func (s *Server) Unexpected() []Exchange {
 	return slices.DeleteFunc(s.Exchanges(), func(x Exchange) bool { return x.Problem == "" })
 }
 
-// note keeps the exchange as it is now, and tells it.
+// note keeps the exchange as it is now, and passes it to the observer.
 func (s *Server) note(x *Exchange) {
 	s.ledger.mutex.Lock()
 	for len(s.ledger.kept) < min(x.Number, maxExchanges) {

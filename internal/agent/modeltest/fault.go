@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Fault is how an answer goes wrong. The zero value is none.
+// Fault is the way in which an answer goes wrong. The zero value is none.
 type Fault struct {
 	Kind Kind
 	// Times is how many attempts at the turn meet the fault before one gets its answer; zero is
@@ -58,7 +58,7 @@ var statuses = map[Kind]int{
 	Overflow:     http.StatusBadRequest,
 }
 
-// failed is an error as the agent is to see it.
+// failed is an error for the agent.
 type failed struct {
 	fault Fault
 	// now is when the error is sent; reset is when a limit ends.
@@ -66,12 +66,13 @@ type failed struct {
 	model      string
 }
 
+// failed returns the error of a fault that happens now.
 func (s *Server) failed(fault Fault, model string) failed {
 	now := s.config.Clock()
 	return failed{fault: fault, now: now, reset: now.Add(fault.RetryAfter).UTC().Truncate(time.Second), model: model}
 }
 
-// retryAfter sets the header that all vendors have.
+// retryAfter sets the header that all vendors share.
 func (f failed) retryAfter(header http.Header) {
 	switch {
 	case f.fault.RetryAfter == 0:

@@ -9,6 +9,7 @@ import (
 	"time"
 )
 
+// gemini is Google's generateContent.
 type gemini struct{}
 
 // geminiContent is a message.
@@ -115,7 +116,7 @@ func (gemini) events(a answer) iter.Seq[event] {
 	}
 }
 
-// refuse says with the details of the RPC behind it what there is beside the status.
+// refuse adds the limit and its end as details, in the format of Google's RPCs.
 func (gemini) refuse(f failed, header http.Header) (status int, body any) {
 	kinds := map[Kind][2]string{
 		Unauthorized: {"UNAUTHENTICATED", "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential."},
@@ -130,7 +131,7 @@ func (gemini) refuse(f failed, header http.Header) (status int, body any) {
 	kind, status := kinds[f.fault.Kind], statuses[f.fault.Kind]
 	problem := object{"code": status, "status": kind[0], "message": kind[1]}
 	if status == http.StatusTooManyRequests {
-		// Only the name tells a limit per minute from one per day.
+		// A limit per minute and one per day differ only in the quota's name.
 		period := "Minute"
 		if f.fault.Kind == UsageLimited {
 			period = "Day"
@@ -147,7 +148,7 @@ func (gemini) refuse(f failed, header http.Header) (status int, body any) {
 	return status, object{"error": problem}
 }
 
-// inform: Gemini breaks the form of its stream off for an error.
+// inform returns the bare error: Gemini leaves the format of its stream for it.
 func (gemini) inform(f failed) event {
 	_, body := gemini{}.refuse(f, http.Header{})
 	return event{data: body, bare: true}

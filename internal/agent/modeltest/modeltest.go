@@ -29,8 +29,7 @@ import (
 	"time"
 )
 
-// Config is how a Server answers. The zero value ends every conversation at
-// once, with DefaultText.
+// Config says how a Server answers. The zero value ends every conversation at once, with DefaultText.
 type Config struct {
 	// Script is played to every conversation, unless Choose is set: it picks the script by what
 	// the conversation says, such as the role in its prompt. Choose may be called concurrently.
@@ -70,7 +69,16 @@ func New(config Config) *Server {
 		config.Clock = time.Now
 	}
 	if config.Pause == nil {
-		config.Pause = pause
+		config.Pause = func(ctx context.Context, d time.Duration) error {
+			timer := time.NewTimer(d)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
 	}
 	if config.Observe == nil {
 		config.Observe = func(Exchange) {}
@@ -113,15 +121,3 @@ func Start(t testing.TB, config Config) *Server {
 // handlersWait is how long handlers may take to end with the test. A connection that was never
 // used counts as one to the standard library for longer.
 const handlersWait = 2 * time.Second
-
-// pause waits by a timer, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

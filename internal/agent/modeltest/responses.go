@@ -7,6 +7,7 @@ import (
 	"net/http"
 )
 
+// responses is OpenAI's Responses API.
 type responses struct{}
 
 func (responses) read(_ *http.Request, body []byte) (Conversation, error) {
@@ -83,7 +84,7 @@ func (a answer) response(status string, output []object) object {
 	return response
 }
 
-// items returns what the answer consists of, whole.
+// items returns the complete items of the answer: its message and its calls.
 func (a answer) items() []object {
 	items := []object{}
 	if a.text != "" {
@@ -121,7 +122,7 @@ func (responses) refuse(f failed, header http.Header) (status int, body any) {
 	return statuses[f.fault.Kind], f.openAI("input")
 }
 
-// inform returns how the API most often tells a context overflow.
+// inform returns a failed response, which is how the API usually reports an overflow of the context.
 func (responses) inform(f failed) event {
 	body := f.openAI("input")["error"].(object)
 	if body["code"] == nil {

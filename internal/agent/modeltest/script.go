@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// Script is what the model does in answer to one prompt: turn after turn, each
-// once the results of all calls before it are in the conversation.
+// Script is the model's behavior after one prompt: turn after turn, each when the results of all calls before it are in the conversation.
 type Script struct {
 	// Dir is the agent's working directory, as the agent sees it. Relative paths of calls are
 	// below it: some agents' tools take absolute paths only. Where it is empty they stay relative.
@@ -45,8 +44,7 @@ var DefaultUsage = Usage{Input: 1200, Cached: 200, Output: 30}
 // Say returns a turn of text alone, which ends the conversation.
 func Say(text string) Turn { return Turn{Say: text} }
 
-// SayJSON is Say of a value as JSON: what planners and reviewers answer with.
-// It panics where value cannot be marshaled, which only a broken test can cause.
+// SayJSON is Say of a value as JSON, as planners and reviewers answer. It panics if value can't be marshaled, which only a broken test can cause.
 func SayJSON(value any) Turn {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -58,8 +56,7 @@ func SayJSON(value any) Turn {
 // Do returns a turn of calls alone.
 func Do(calls ...Call) Turn { return Turn{Calls: calls} }
 
-// Call is one use of a tool, in words that are no vendor's. The server picks
-// the tool among those that the agent offers.
+// Call is one use of a tool, independent of the vendor. The server picks the tool among those that the agent offers.
 type Call struct {
 	verb verb
 	// target is the path or the command; content what is written.
@@ -81,7 +78,7 @@ const (
 // Write writes a file. An agent without a tool for that does it with a command.
 func Write(path, content string) Call { return Call{verb: write, target: path, content: content} }
 
-// Read reads a file, likewise.
+// Read reads a file, with a command if the agent has no tool for it.
 func Read(path string) Call { return Call{verb: read, target: path} }
 
 // Run runs a shell command.
@@ -91,16 +88,4 @@ func Run(command string) Call { return Call{verb: run, target: command} }
 // that only one agent has, one of an MCP server, or arguments that are wrong.
 func Tool(name, arguments string) Call {
 	return Call{verb: tool, name: name, arguments: json.RawMessage(arguments)}
-}
-
-// turn returns the one that answers a conversation which holds this many results.
-func (s Script) turn(results int) (turn Turn, index int) {
-	asked := 0
-	for i, t := range s.Turns {
-		asked += len(t.Calls)
-		if results < asked || len(t.Calls) == 0 {
-			return t, i
-		}
-	}
-	return Say(DefaultText), len(s.Turns)
 }

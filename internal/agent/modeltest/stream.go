@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// answer sends an answer, or what its fault makes of it.
+// answer sends an answer, changed by its fault.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, x *Exchange, spoken dialect, a answer, fault Fault) {
 	streamed := x.Conversation.Stream
 	if _, isError := statuses[fault.Kind]; isError && (!fault.InStream || !streamed) {
@@ -71,7 +71,7 @@ func (e event) encode() []byte {
 	return append(text, "\n\n"...)
 }
 
-// send writes the chunks, each at once, as the fault lets it.
+// send writes the chunks, each at once, until the fault stops it.
 func (s *Server) send(w http.ResponseWriter, r *http.Request, chunks iter.Seq[[]byte], fault Fault) End {
 	flush := http.NewResponseController(w).Flush
 	if flush() != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// call is a Call in the words of one agent.
+// call is a Call as one agent's tool takes it.
 type call struct {
 	id, name string
 	// arguments is JSON, or for a tool without a schema the text that it takes.
@@ -17,15 +17,14 @@ type call struct {
 	namespace string
 }
 
-// names are what agents call a tool that does it, the more special ones first.
-// A shell comes last: it can do all of it.
+// names are the agents' names of tools for each verb, the more special ones first.
 var names = map[verb][]string{
 	write: {"Write", "write", "write_file", "editor", "apply_patch"},
 	read:  {"Read", "read", "read_file"},
 	run:   {"Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command", "run_command", "execute_command", "run_commands"},
 }
 
-// in finds the tool for the call and puts its arguments into the tool's words.
+// in finds the tool for the call, and translates its arguments.
 func (c Call) in(dir string, offers []Offer) (call, error) {
 	if c.verb == tool {
 		return call{name: c.name, arguments: string(c.arguments)}, nil
@@ -80,7 +79,7 @@ func pick(names []string, offers []Offer) (Offer, bool) {
 	return Offer{}, false
 }
 
-// byCommand returns the call as a shell command.
+// byCommand returns the call as a shell command, for an agent that only has a shell.
 func (c Call) byCommand() Call {
 	if c.verb == read {
 		return Run("cat " + quoted(c.target))

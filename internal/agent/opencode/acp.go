@@ -10,11 +10,20 @@ import (
 	"signalbox/internal/process"
 )
 
-// dialect is what "opencode acp" says in its own way. A denial ends its work without a word.
+// dialect is what "opencode acp" does in its own way. A denial ends its turn without a message.
 var dialect = acp.Dialect{
 	Program: "opencode", Resume: "session/resume",
 	Question: func(u acp.Use) agent.Question {
-		return agent.Question{Subject: subject(u.Input, u.Dir), Text: agent.ToolInput(u.Input)}
+		var of struct { // the part of a tool's input that patterns are compared with
+			Command  string `json:"command"`
+			FilePath string `json:"filePath"`
+			Filepath string `json:"filepath"`
+			Path     string `json:"path"`
+			URL      string `json:"url"`
+		}
+		_ = json.Unmarshal(u.Input, &of)
+		subject := cmp.Or(of.Command, agent.Below(u.Dir, cmp.Or(of.FilePath, of.Filepath, of.Path)), of.URL)
+		return agent.Question{Subject: subject, Text: agent.ToolInput(u.Input)}
 	},
 	Input: func(u acp.Use) string { return agent.ToolInput(u.Input) },
 	Tool:  func(acp.Use) string { return "" },
@@ -25,7 +34,7 @@ var dialect = acp.Dialect{
 	Silent: func(end process.Result, stderr string) *agent.Failure { return silent(end, stderr, time.Time{}) },
 }
 
-// spent is without what it never tells, which is money.
+// spent returns the usage without its cost, which is never reported.
 func spent(result json.RawMessage) agent.Usage {
 	var end struct {
 		Usage struct {
@@ -36,17 +45,4 @@ func spent(result json.RawMessage) agent.Usage {
 	}
 	_ = json.Unmarshal(result, &end)
 	return agent.Usage{InputTokens: end.Usage.Input + end.Usage.Cached, CachedTokens: end.Usage.Cached, OutputTokens: end.Usage.Output}
-}
-
-// subject returns what a rule about a tool is about: a path is relative to dir where it is below it.
-func subject(input json.RawMessage, dir string) string {
-	var of struct {
-		Command  string `json:"command"`
-		FilePath string `json:"filePath"`
-		Filepath string `json:"filepath"`
-		Path     string `json:"path"`
-		URL      string `json:"url"`
-	}
-	_ = json.Unmarshal(input, &of)
-	return cmp.Or(of.Command, agent.Below(dir, cmp.Or(of.FilePath, of.Filepath, of.Path)), of.URL)
 }

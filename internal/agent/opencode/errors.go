@@ -11,7 +11,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// problem is an error as its events tell it.
+// problem is an error in opencode's events.
 type problem struct {
 	Name string `json:"name"`
 	Data struct {
@@ -22,7 +22,7 @@ type problem struct {
 	} `json:"data"`
 }
 
-// class goes by its own name for an error first.
+// class returns the meaning of an error. opencode's own name for it counts first.
 func class(p problem) agent.FailureCode {
 	switch p.Name {
 	case "ContextOverflowError":
@@ -36,7 +36,7 @@ func class(p problem) agent.FailureCode {
 	return agent.ModelError(p.Data.Status, p.Data.Message+"\n"+p.Data.Body)
 }
 
-// until reads a Retry-After header, which is in seconds or a date.
+// until parses a Retry-After header: seconds, or a date (RFC 9110, section 10.2.3).
 func until(header string, now time.Time) time.Time {
 	if seconds, err := strconv.ParseFloat(header, 64); err == nil && seconds >= 0 && seconds < maxWait.Seconds() {
 		return now.Add(time.Duration(seconds * float64(time.Second)))
@@ -48,7 +48,7 @@ func until(header string, now time.Time) time.Time {
 	return date
 }
 
-// maxWait is more than any share of a model is counted over.
+// maxWait is longer than the period of any limit.
 const maxWait = 366 * 24 * time.Hour
 
 // logPattern matches an error in its log that it reports in no event: it waits to retry, for hours if a limit says so. Errors of the model for
@@ -59,7 +59,7 @@ var logPattern = lazy.Pattern(`(?m)^timestamp=(\S+) level=ERROR .*message="strea
 // pass within a minute.
 func silent(end process.Result, stderr string, since time.Time) *agent.Failure {
 	if strings.Contains(stderr, "Session not found") {
-		return agent.Fail(agent.Lost, "opencode does not know the conversation any more")
+		return agent.Fail(agent.Lost, "opencode no longer knows the conversation")
 	}
 	found := logPattern().FindAllStringSubmatch(stderr, -1)
 	if found == nil {
@@ -73,5 +73,5 @@ func silent(end process.Result, stderr string, since time.Time) *agent.Failure {
 	if code == agent.RateLimited && end.Ending == process.Idled {
 		code = agent.UsageLimited
 	}
-	return agent.Fail(code, "opencode was going to try again: %s", last[2])
+	return agent.Fail(code, "opencode was about to retry: %s", last[2])
 }

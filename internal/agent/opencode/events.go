@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// event is any line that it prints with --format=json. Kinds and fields that are not here are passed over.
+// event is any line that opencode prints with --format=json. Kinds and fields that are not here are ignored.
 type event struct {
 	Type      string  `json:"type"`
 	Timestamp int64   `json:"timestamp"` // milliseconds since 1970
@@ -18,6 +18,7 @@ type event struct {
 	Error     problem `json:"error"`
 }
 
+// part is the content of an event: a text, a tool's use, or the end of a step.
 type part struct {
 	Text   string  `json:"text"`
 	Tool   string  `json:"tool"`
@@ -53,12 +54,12 @@ type reader struct {
 	// last is the time of the last event.
 	last   time.Time
 	answer strings.Builder
-	// reason is that of the last step: "stop" where the model had nothing more to do.
+	// reason is why the last step ended: "stop" if the model was done.
 	reason string
 	broken int
 	usage  agent.Usage
 	denied agent.DeniedTools
-	// failure is of what was tried last.
+	// failure is the last step's.
 	failure *agent.Failure
 }
 
@@ -121,7 +122,7 @@ func (r *reader) finished(p part) []agent.Entry {
 	switch p.Reason {
 	case "unknown":
 		r.broken++
-		r.failure = agent.Fail(agent.Unreachable, "the model's answer ended in its midst")
+		r.failure = agent.Fail(agent.Unreachable, "the model's answer broke off")
 		return append(entries, agent.Entry{Kind: agent.Retrying, Attempt: r.broken, Text: r.failure.Message})
 	case "length":
 		r.failure = agent.Fail(agent.Crashed, "the model's answer was cut off: it is longer than the model may answer")
@@ -149,7 +150,7 @@ func (r *reader) End(end process.Result, stderr string) agent.Ending {
 	return e
 }
 
-// used returns the call of a tool and its result, which it tells as one.
+// used reports the call of a tool and its result, which are one event.
 func (r *reader) used(p part) []agent.Entry {
 	failed := p.State.Status == "error"
 	text := p.State.Output

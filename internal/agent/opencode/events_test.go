@@ -36,10 +36,10 @@ func TestEndings(t *testing.T) {
 		{Name: "a step that ended well in a program that did not", Stdout: begin + stop, Exit: 1, Code: agent.Crashed, Message: "exited with code 1"},
 		{Name: "an error after a step that ended well", Stdout: begin + stop + `{"type":"error","error":{"name":"ContextOverflowError"}}`, Code: agent.Overflowed, Message: "ContextOverflowError"},
 		{Name: "an answer that is cut off", Stdout: begin + `{"type":"step_finish","part":{"reason":"length"}}`, Code: agent.Crashed, Message: "cut off"},
-		{Name: "a limit that it waits for in silence", Stderr: asked, Ending: process.Idled, Code: agent.UsageLimited, Message: "printed nothing for 1m0s: opencode was going to try again: AI_APICallError: You exceeded"},
+		{Name: "a limit that it waits for in silence", Stderr: asked, Ending: process.Idled, Code: agent.UsageLimited, Message: "printed nothing for 1m0s: opencode was about to retry: AI_APICallError: You exceeded"},
 		{Name: "a limit while there was no time left", Stderr: asked, Ending: process.TimedOut, Code: agent.RateLimited, Message: "had not ended"},
 		{Name: "a limit before its last words", Stdout: strings.Replace(begin, "1767225600000", "1767225699000", 1), Stderr: asked, Ending: process.Idled, Code: agent.Hung},
-		{Name: "a conversation that it does not know", Stderr: "Error: Session not found", Exit: 1, Code: agent.Lost, Message: "any more"},
+		{Name: "a conversation that it does not know", Stderr: "Error: Session not found", Exit: 1, Code: agent.Lost, Message: "no longer knows"},
 		{Name: "nothing at all", Code: agent.Crashed, Message: "without saying that it had finished"},
 	})
 }

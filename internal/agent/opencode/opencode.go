@@ -17,8 +17,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// Oldest is the oldest version that was seen to work, with a scripted model: 1.14.34 does not say what it asks to be
-// allowed.
+// Oldest is the oldest version that was seen to work, with a scripted model: 1.14.34 does not say what it asks to be allowed.
 // Install is the command that installs it.
 const (
 	Oldest  = "1.17.0"
@@ -50,7 +49,7 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 		return agent.Result{Failure: agent.Fail(agent.Unavailable, "agent %q: %v", a.Name(), err)}, nil
 	}
 	program.Env = append(program.Env, "OPENCODE_CONFIG_CONTENT="+config)
-	if e := task.Endpoint; e != nil { // its own plugins are for logins, which need them
+	if e := task.Endpoint; e != nil { // its default plugins are for logins
 		program.Env = append(program.Env, keyVariable+"="+e.Key, "OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
 	}
 	if task.Terminal {
@@ -78,7 +77,7 @@ var quiet = []string{
 // configured.
 func (a *Agent) arguments(c *agent.Conversation) []string {
 	logs := []string{"--print-logs", "--log-level=WARN"}
-	if a.Settings.Permissions == agent.Ask { // model and conversation are said in the talk
+	if a.Settings.Permissions == agent.Ask { // the protocol names the conversation, and the configuration the model
 		return slices.Concat([]string{"acp"}, logs, a.Settings.Args)
 	}
 	args := append([]string{"run", "--format=json"}, logs...)
@@ -100,13 +99,13 @@ var permissions = map[agent.Permissions]map[string]string{
 	agent.Ask:        looking("ask"),
 }
 
-// looking returns what it may do that changes nothing, and what becomes of the rest.
+// looking allows the tools that change nothing, and gives the rest the verdict rest.
 func looking(rest string) map[string]string {
 	return map[string]string{"*": rest, "read": "allow", "grep": "allow", "glob": "allow", "list": "allow", "lsp": "allow",
 		"todowrite": "allow", "todoread": "allow", "skill": "allow"}
 }
 
-// config returns its configuration, which goes before a repository's own.
+// config returns opencode's configuration, which takes precedence over a repository's.
 func (a *Agent) config(task agent.Task) (string, error) {
 	// Of the patterns that match a command, the last one counts; the star comes before all others.
 	all := map[string]any{}
@@ -134,7 +133,7 @@ func (a *Agent) config(task agent.Task) (string, error) {
 	if e := task.Endpoint; e != nil {
 		provider, model, ok := strings.Cut(a.Settings.Model, "/")
 		if !ok || provider == "" || model == "" {
-			return "", fmt.Errorf("model %q is no \"provider/model\", by which it is told what to speak", a.Settings.Model)
+			return "", fmt.Errorf("model %q does not have the form \"provider/model\", which says what API to speak", a.Settings.Model)
 		}
 		config["model"], config["small_model"] = a.Settings.Model, a.Settings.Model
 		config["enabled_providers"] = []string{provider}
@@ -144,8 +143,7 @@ func (a *Agent) config(task agent.Task) (string, error) {
 	return string(text), err
 }
 
-// endpoint returns a provider who is found at e. Anthropic's models are spoken to as Anthropic does, all
-// others as OpenAI's chat.
+// endpoint returns a provider at e. Models of Anthropic are spoken to in its Messages API, all others in OpenAI's Chat Completions.
 func endpoint(e *agent.Endpoint, provider, model string) map[string]any {
 	library := "@ai-sdk/openai-compatible"
 	if provider == "anthropic" {
@@ -158,5 +156,5 @@ func endpoint(e *agent.Endpoint, provider, model string) map[string]any {
 	}
 }
 
-// keyVariable holds the key: the configuration is read by the agent's tools, too, and shown by some.
+// keyVariable holds the key. The configuration only names it, because the agent's tools can read the configuration and some show it.
 const keyVariable = "SIGNALBOX_MODEL_KEY"

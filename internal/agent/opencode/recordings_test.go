@@ -21,7 +21,7 @@ func TestRecordings(t *testing.T) {
 		"done":               {Kinds: worked, Usage: done},
 		"rate-limited-twice": {Kinds: worked, Usage: done},
 		"cut":                {Code: agent.Unreachable, Message: "connection was closed", Kinds: refused},
-		"ended":              {Code: agent.Unreachable, Message: "had not ended after 2m0s: the model's answer ended", Kinds: "begin" + strings.Repeat(" message usage retry", 24) + " end"},
+		"ended":              {Code: agent.Unreachable, Message: "had not ended after 2m0s: the model's answer broke off", Kinds: "begin" + strings.Repeat(" message usage retry", 24) + " end"},
 		"unauthorized":       {Code: agent.Unauthorized, Message: "Incorrect API key", Kinds: refused},
 		"rate-limited":       {Code: agent.RateLimited, Message: "tokens per min", Kinds: refused, Until: "2026-01-01T00:00:01Z"},
 		"usage-limited":      {Code: agent.TimedOut, Message: "had not ended", Kinds: "end", Nobody: true},

@@ -6,7 +6,7 @@ import (
 	"signalbox/internal/agent"
 )
 
-// files are where the user's own settings may be; a later one goes before an earlier one.
+// files may hold the user's own settings; a later one takes precedence over an earlier one.
 var files = []string{".config/opencode/config.json", ".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"}
 
 type provider struct {
@@ -60,7 +60,7 @@ func (s provider) upstream(p agent.Person, name, from string) agent.Upstream {
 	return u
 }
 
-// value returns a text of the settings with a variable put in.
+// value returns a text of the settings with its variable replaced.
 func value(p agent.Person, text string) string {
 	before, rest, ok := strings.Cut(text, "{env:")
 	name, after, closed := strings.Cut(rest, "}")

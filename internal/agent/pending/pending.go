@@ -9,27 +9,27 @@ import (
 	"signalbox/internal/agent"
 )
 
-// Requests are those that wait.
+// Requests are a program's open requests. The zero value is ready to use.
 type Requests[R any] struct {
 	waiting map[string]R
-	// open are the questions that were not answered yet, by our IDs, and asked counts all there were.
+	// open are the unanswered questions, by our IDs; asked counts all questions so far.
 	open  map[string]place
 	asked int
 }
 
-// place is where a question belongs.
+// place is a question's place: its request, and its number there.
 type place struct {
 	request string
 	number  int
 }
 
-// Has reports whether a request waits, by the program's ID of it.
+// Has reports whether a request is open, by the program's ID.
 func (r *Requests[R]) Has(id string) bool {
 	_, waits := r.waiting[id]
 	return waits
 }
 
-// Put keeps a request, and returns its questions with the IDs by which they are answered.
+// Put adds a request, and returns its questions with IDs of our own.
 func (r *Requests[R]) Put(id string, request R, questions []agent.Question) []agent.Question {
 	if r.waiting == nil {
 		r.waiting, r.open = map[string]R{}, map[string]place{}
@@ -44,16 +44,14 @@ func (r *Requests[R]) Put(id string, request R, questions []agent.Question) []ag
 	return questions
 }
 
-// Answered takes a question out: the request that it belongs to, and which of its questions it is. It
-// is not ok where no answer is wanted any more.
+// Answered removes a question, and returns the request that it belongs to and its number there. ok is false if the program no longer wants an answer.
 func (r *Requests[R]) Answered(q agent.Question) (id string, request R, number int, ok bool) {
 	p, ok := r.open[q.ID]
 	delete(r.open, q.ID)
 	return p.request, r.waiting[p.request], p.number, ok
 }
 
-// Drop lets go of a request, and returns the IDs of those of its questions that wait. One that is not
-// there has none.
+// Drop removes a request, and returns the IDs of its open questions. An unknown request has none.
 func (r *Requests[R]) Drop(id string) (withdrawn []string) {
 	for question, p := range r.open {
 		if p.request == id {
@@ -65,7 +63,7 @@ func (r *Requests[R]) Drop(id string) (withdrawn []string) {
 	return withdrawn
 }
 
-// Inquiry is one question with which a model turns to a person, as more than one program words it.
+// Inquiry is one question of a model to a person, in the format that Claude Code and Codex share.
 type Inquiry struct {
 	Question string `json:"question"`
 	Options  []struct {
@@ -74,7 +72,7 @@ type Inquiry struct {
 	} `json:"options"`
 }
 
-// Ask returns the inquiry as it is put to a person.
+// Ask returns the question for a person: a Choice if it has options.
 func (i Inquiry) Ask(tool string) agent.Question {
 	asked := agent.Question{Kind: agent.Words, Tool: tool, Text: i.Question}
 	for _, option := range i.Options {
@@ -87,7 +85,7 @@ func (i Inquiry) Ask(tool string) agent.Question {
 	return asked
 }
 
-// Reply returns what a person said, in the model's own words where it is one of the options.
+// Reply returns the person's answer: the label of the chosen option, or the person's own words.
 func (i Inquiry) Reply(a agent.Answer) string {
 	if a.Verdict == agent.Chosen && a.Option >= 0 && a.Option < len(i.Options) {
 		return i.Options[a.Option].Label

@@ -11,7 +11,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// event is any line that it prints with --mode json. Kinds and fields that are not here are passed over.
+// event is any line that pi prints with --mode json. Kinds and fields that are not here are ignored.
 type event struct {
 	Type    string          `json:"type"`
 	ID      string          `json:"id"` // of a session
@@ -35,22 +35,20 @@ type reader struct {
 	model   string
 	session string
 	answer  string
-	// reason is that of the last message: "stop" where the model had nothing more to do.
+	// reason is why the last message ended: "stop" if the model was done.
 	reason string
-	// over: it said that its work had ended.
+	// over: pi reported that its work had ended.
 	over   bool
 	usage  agent.Usage
 	denied agent.DeniedTools
-	// failure is of what was tried last.
+	// failure is the last message's.
 	failure *agent.Failure
 }
 
-// update begins a piece of a message, which has all of it so far: read, the pieces of a long answer
-// would cost the square of its length.
+// update begins the line of an unfinished message, which repeats all of it so far. Parsing these lines would cost the square of an answer's length.
 var update = []byte(`{"type":"message_update"`)
 
-// Line implements agent.Reader. Not kept is what repeats others: pieces of a message with all of it
-// so far, and whole turns and conversations.
+// Line implements agent.Reader. Lines that repeat others aren't kept: unfinished messages, whole turns and whole conversations.
 func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
 	var e event
 	switch {
@@ -80,7 +78,11 @@ func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
 	case "tool_execution_end":
 		return r.returned(e), true
 	case "auto_retry_start":
-		return []agent.Entry{{Kind: agent.Retrying, Attempt: e.Attempt, Wait: wait(e.Delay), Status: status(e.Problem), Text: agent.Text(e.Problem)}}, true
+		wait := time.Duration(0)
+		if e.Delay > 0 && e.Delay < 1e12 { // otherwise the number makes no sense
+			wait = time.Duration(e.Delay * float64(time.Millisecond))
+		}
+		return []agent.Entry{{Kind: agent.Retrying, Attempt: e.Attempt, Wait: wait, Status: status(e.Problem), Text: agent.Text(e.Problem)}}, true
 	case "compaction_end":
 		if e.Problem != "" {
 			return []agent.Entry{{Kind: agent.Warned, Text: agent.Text(e.Problem)}}, true
@@ -89,7 +91,7 @@ func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
 	return nil, true
 }
 
-// ended takes a message that is whole.
+// ended reports a finished message.
 func (r *reader) ended(raw json.RawMessage) (entries []agent.Entry) {
 	var m message
 	if json.Unmarshal(raw, &m) != nil || m.Role != "assistant" {
@@ -108,21 +110,24 @@ func (r *reader) ended(raw json.RawMessage) (entries []agent.Entry) {
 		r.usage = r.usage.Add(spent)
 		entries = append(entries, agent.Entry{Kind: agent.Used, Usage: &spent})
 	}
-	if r.failure = m.failure(); r.failure != nil {
+	switch m.Reason { // of an incomplete message
+	case "error":
+		r.failure = agent.Fail(agent.ModelError(status(m.Problem), m.Problem), "%s", words(m.Problem))
+		if r.failure.Code == agent.RateLimited || r.failure.Code == agent.UsageLimited {
+			r.failure.Until = until(m.Problem, time.UnixMilli(m.Finished).UTC())
+		}
+	case "aborted":
+		r.failure = agent.Fail(agent.Crashed, "pi stopped its work: %s", m.Problem)
+	case "length":
+		r.failure = agent.Fail(agent.Crashed, "the model's answer was cut off: it is longer than the model may answer")
+	}
+	if r.failure != nil {
 		entries = append(entries, agent.Entry{Kind: agent.Erred, Text: agent.Text(m.Problem), Status: status(m.Problem)})
 	}
 	return entries
 }
 
-// wait returns a delay of at most what a person would call one.
-func wait(milliseconds float64) time.Duration {
-	if !(milliseconds > 0 && milliseconds < 1e12) {
-		return 0
-	}
-	return time.Duration(milliseconds * float64(time.Millisecond))
-}
-
-// End implements agent.Reader. Its exit code says nothing: it is 0 also where the model failed.
+// End implements agent.Reader. pi's exit code says nothing: it is 0 even if the model failed.
 func (r *reader) End(end process.Result, stderr string) agent.Ending {
 	e := agent.Ending{Usage: r.usage, Denied: r.denied, Failure: r.failure}
 	if r.session != "" {
@@ -133,7 +138,58 @@ func (r *reader) End(end process.Result, stderr string) agent.Ending {
 	case r.reason == "stop" && (r.over || end.OK()):
 		e.Whole, e.Answer = true, r.answer
 	case r.session == "" && slices.ContainsFunc(lost, func(words string) bool { return strings.Contains(stderr, words) }):
-		e.Failure = agent.Fail(agent.Lost, "pi does not know the conversation any more") // which it tells in no event
+		e.Failure = agent.Fail(agent.Lost, "pi no longer knows the conversation") // which no event reports
 	}
 	return e
+}
+
+// message is one message of the conversation, of any role.
+type message struct {
+	Role     string `json:"role"`
+	Content  parts  `json:"content"`
+	Model    string `json:"model"`
+	Usage    usage  `json:"usage"`
+	Reason   string `json:"stopReason"` // stop, toolUse, length, error or aborted
+	Problem  string `json:"errorMessage"`
+	Finished int64  `json:"timestamp"` // milliseconds since 1970
+}
+
+type parts []struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+func (p parts) text() string {
+	var texts []string
+	for _, part := range p {
+		if part.Type == "text" && part.Text != "" {
+			texts = append(texts, part.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+type usage struct {
+	Input      int64 `json:"input"` // without those of the cache
+	Output     int64 `json:"output"`
+	CacheRead  int64 `json:"cacheRead"`
+	CacheWrite int64 `json:"cacheWrite"`
+	Cost       struct {
+		Total float64 `json:"total"`
+	} `json:"cost"`
+}
+
+func (r *reader) returned(e event) []agent.Entry {
+	var result struct {
+		Content parts `json:"content"`
+	}
+	_ = json.Unmarshal(e.Result, &result) // of another form, there is nothing to show
+	text := agent.Text(result.Content.text())
+	tool, call := agent.Text(e.Tool), agent.Text(e.CallID)
+	entries := []agent.Entry{{Kind: agent.ToolReturned, Tool: tool, Call: call, Text: text, Failed: e.IsError}}
+	if e.IsError && strings.Contains(text, "Tool "+tool+" not found") {
+		r.denied.Add(tool)
+		entries = append(entries, agent.Entry{Kind: agent.PermissionDenied, Tool: tool, Call: call, Text: text})
+	}
+	return entries
 }

@@ -33,12 +33,12 @@ func TestEndings(t *testing.T) {
 		{Name: "a whole answer whose end was left out", Stdout: begin + said("so", "stop")},
 		{Name: "a turn that began after an answer", Stdout: begin + said("so", "stop") + over + `{"type":"turn_start"}`, Code: agent.Crashed, Message: "without saying"},
 		{Name: "an answer that is cut off", Stdout: begin + said("so", "length") + over, Code: agent.Crashed, Message: "cut off"},
-		{Name: "one that was broken off", Stdout: begin + said("so", "aborted") + over, Code: agent.Crashed, Message: "broke its work off"},
+		{Name: "one that was broken off", Stdout: begin + said("so", "aborted") + over, Code: agent.Crashed, Message: "stopped its work"},
 		{Name: "a limit with its end", Stdout: broken(`429 Rate limit reached. Please try again in 1.5s.`), Code: agent.RateLimited, Until: "2026-01-01T00:00:01.5Z"},
 		{Name: "a retry that a deadline ended", Stdout: broken("529 overloaded") + `{"type":"auto_retry_start","attempt":1,"delayMs":2000,"errorMessage":"529 overloaded"}`,
 			Ending: process.Idled, Code: agent.ModelFailed, Message: "printed nothing for 1m0s: 529 overloaded"},
-		{Name: "a conversation that it does not know", Stderr: "No session found matching '0-a'", Exit: 1, Code: agent.Lost, Message: "any more"},
-		{Name: "a conversation of a folder that is gone", Stderr: "Stored session working directory does not exist: /old", Exit: 1, Code: agent.Lost, Message: "any more"},
+		{Name: "a conversation that it does not know", Stderr: "No session found matching '0-a'", Exit: 1, Code: agent.Lost, Message: "no longer knows"},
+		{Name: "a conversation of a folder that is gone", Stderr: "Stored session working directory does not exist: /old", Exit: 1, Code: agent.Lost, Message: "no longer knows"},
 		{Name: "nothing at all", Code: agent.Crashed, Message: "without saying that it had finished"},
 	})
 }

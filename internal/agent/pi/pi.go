@@ -63,23 +63,22 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	return program.Run(ctx, task, exec)
 }
 
-// tools are those that it has: it asks for no permission, so what it may not do it cannot.
+// tools are the arguments for each kind of permissions. pi never asks for permission, so it only gets the tools that it may use.
 var tools = map[agent.Permissions][]string{
 	agent.Everything: nil,
 	agent.Edits:      {"--tools", "read,grep,find,ls,edit,write"},
 	agent.ReadOnly:   {"--tools", "read,grep,find,ls"},
 }
 
-// folder has its settings, the models and the conversations where it does not use its own login.
+// folder holds pi's settings, models and conversations when it does not use its own login.
 const folder = "~/.signalbox/pi"
 
-// lead leads it to the model at e. Providers that it knows keep its knowledge of their models; others
-// speak as OpenAI's chat does. It does not try again by itself, because it would also wait hours for
-// a limit and say nothing.
+// lead leads pi to the model at e. For providers that pi knows, only the address changes, so it keeps its knowledge of their models; others speak
+// OpenAI's Chat Completions. Its own retries are off, because it would also wait hours for a limit without a word.
 func (a *Agent) lead(p *agent.Program, e *agent.Endpoint) error {
 	provider, model, ok := strings.Cut(a.Settings.Model, "/")
 	if !ok || provider == "" || model == "" {
-		return fmt.Errorf("model %q is no \"provider/model\", by which it is told what to speak", a.Settings.Model)
+		return fmt.Errorf("model %q does not have the form \"provider/model\", which says what API to speak", a.Settings.Model)
 	}
 	server := map[string]any{"baseUrl": e.URL + "/v1", "api": "openai-completions", "apiKey": keyVariable, "models": []any{map[string]any{"id": model}}}
 	if path, known := paths[provider]; known {
@@ -100,7 +99,7 @@ func (a *Agent) lead(p *agent.Program, e *agent.Endpoint) error {
 	return nil
 }
 
-// paths are where the APIs of the providers that it knows begin.
+// paths are the beginnings of the APIs of providers that pi knows.
 var paths = map[string]string{"anthropic": "", "openai": "/v1", "google": "/v1beta"}
 
 // keyVariable holds the key: models.json names the variable.

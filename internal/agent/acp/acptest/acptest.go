@@ -14,19 +14,19 @@ import (
 
 // Messages that a program receives.
 type (
-	// Params are of a request.
+	// Params are the parameters of a request.
 	Params struct {
 		Prompt  []struct{ Text string } `json:"prompt"`
 		Session string                  `json:"sessionId"`
 	}
-	// Response is what a person decided.
+	// Response is a person's decision.
 	Response struct {
 		Outcome struct {
 			Kind string `json:"outcome"`
 			ID   string `json:"optionId"`
 		} `json:"outcome"`
 	}
-	// Message is either, and Talking a program that prints a talk.
+	// Message is either of them; Talking is a program that prints its side of a conversation.
 	Message = jsonrpctest.Message[Params, Response]
 	Talking = jsonrpctest.Talking[Params, Response]
 )
@@ -40,12 +40,12 @@ func line(message map[string]any) string {
 	return string(text) + "\n"
 }
 
-// Responds returns the response to a request of ours.
+// Responds returns the response to a request.
 func Responds(id int, result any) string {
 	return line(map[string]any{"id": id, "result": result})
 }
 
-// Fails returns a response that tells a problem.
+// Fails returns a response with an error.
 func Fails(id, code int, message string, data any) string {
 	return line(map[string]any{"id": id, "error": map[string]any{"code": code, "message": message, "data": data}})
 }
@@ -55,7 +55,7 @@ func Opens(session string) string {
 	return Responds(1, map[string]any{"protocolVersion": 1}) + Responds(2, map[string]any{"sessionId": session})
 }
 
-// Updates tells something of its work.
+// Updates returns an update about the program's work.
 func Updates(what string, update map[string]any) string {
 	update = maps.Clone(update)
 	update["sessionUpdate"] = what
@@ -67,14 +67,14 @@ func Says(message, text string) string {
 	return Updates("agent_message_chunk", map[string]any{"messageId": message, "content": map[string]string{"type": "text", "text": text}})
 }
 
-// The answers that a program takes.
+// The answers that a program offers.
 const (
 	Always = "always"
 	Once   = "once"
 	Reject = "reject"
 )
 
-// Requests asks for permission to use a tool.
+// Requests returns a request for permission to use a tool.
 func Requests(id int, use map[string]any) string {
 	return line(map[string]any{"id": id, "method": "session/request_permission", "params": map[string]any{"toolCall": use,
 		"options": []any{map[string]any{"optionId": Always, "kind": "allow_always"}, map[string]any{"optionId": Once, "kind": "allow_once"},
@@ -91,15 +91,15 @@ func Ends(prompt int, result map[string]any) string {
 	return Responds(prompt, result)
 }
 
-// Program is what one vendor's fake says in its own way.
+// Program is what one vendor's fake program does in its own way.
 type Program struct {
-	// Tool is its name for what runs commands, Use how it tells of the number'th command.
+	// Tool is its name for the tool that runs commands. Use returns its report of a command.
 	Tool string
 	Use  func(number int, command string) map[string]any
-	// Denied are its words after a denial, which end its turn, and Result is what it adds to every end.
+	// Denied is its message after a denial, which ends its turn; Result is what it adds to every end.
 	Denied string
 	Result map[string]any
-	// prompted is the prompt that it works at.
+	// prompted is the id of the current prompt.
 	prompted int
 }
 
@@ -130,7 +130,7 @@ func (p *Program) Asks(in *bufio.Reader, out io.Writer, deaf int, commands ...st
 	return told
 }
 
-// EndsTalk returns agenttest.Protocol's.
+// EndsTalk implements agenttest.Protocol.
 func (p *Program) EndsTalk(text string) string { return Says("m1", text) + Ends(p.prompted, p.Result) }
 
 func hear(in *bufio.Reader) Message { return jsonrpctest.Heard[Message](in) }

@@ -1,4 +1,4 @@
-// Package jsonrpctest has programs that are talked with in JSON-RPC, for tests of those who talk with them.
+// Package jsonrpctest has fake programs that speak JSON-RPC, for the tests of drivers.
 package jsonrpctest
 
 import (
@@ -35,19 +35,20 @@ func Heard[M any](in *bufio.Reader) M {
 	return m
 }
 
+// hears returns the next message to a program.
 func hears[M any](in *bufio.Reader) (m M, err error) {
 	line, err := in.ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &m)
 	}
 	if err != nil {
-		return m, fmt.Errorf("hear what it is told: %w", err)
+		return m, fmt.Errorf("read the next message: %w", err)
 	}
 	return m, nil
 }
 
-// Talking is a program that prints a talk in JSON-RPC. It waits for what it responds to before it
-// responds, and after each request of its own until that is answered.
+// Talking is a program that prints its side of a conversation in JSON-RPC. Before a response it waits for the request, and after a request for the
+// response.
 type Talking[P, R any] struct {
 	Stream string
 	Told   []Message[P, R]
@@ -76,7 +77,7 @@ func (p *Talking[P, R]) Exec(_ context.Context, c process.Command) (process.Resu
 			}
 		}
 	}
-	_, err := io.Copy(io.Discard, in) // its input ends when it has said its last
+	_, err := io.Copy(io.Discard, in) // the driver closes the input at the end
 	return process.Result{}, err
 }
 
