@@ -21,10 +21,10 @@ const (
 	Install = "npm install -g @openai/codex"
 )
 
-// Agent is the driver.
+// Agent is the driver. It implements agent.Agent.
 type Agent struct{ agent.Driver }
 
-// New checks the settings. Whether the program is there is Check's answer.
+// New checks the settings. Check reports whether the program exists.
 func New(settings agent.Settings) (*Agent, error) {
 	driver, err := agent.NewDriver(settings, agent.Program{Title: "Codex", Oldest: Oldest, Install: Install, Args: []string{"codex"},
 		Env: slices.Concat(settings.Env, []string{zone})}, agent.Ask)

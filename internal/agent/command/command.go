@@ -45,10 +45,11 @@ type Config struct {
 
 // Agent is the driver.
 type Agent struct {
-	config Config
+	prompt  Prompt
+	program agent.Program
 }
 
-// New checks the configuration. Whether the program is there is Check's answer.
+// New checks the configuration. Check reports whether the program exists.
 func New(config Config) (*Agent, error) {
 	if config.Prompt == "" {
 		config.Prompt = Stdin
@@ -67,14 +68,16 @@ func New(config Config) (*Agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure agent %q: %w", config.Name, err)
 	}
-	return &Agent{config}, nil
+	return &Agent{config.Prompt, agent.Program{Agent: config.Name, Args: config.Command, Env: config.Env}}, nil
 }
 
-func (a *Agent) Name() string { return a.config.Name }
+// Name implements agent.Agent.
+func (a *Agent) Name() string { return a.program.Agent }
 
+// Run implements agent.Agent. A prompt that is no valid argument is a Failure, because another attempt would end the same way.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
-	program := a.program()
-	if a.config.Prompt == Stdin && !task.Terminal { // at a terminal, standard input is the person's
+	program := a.program
+	if a.prompt == Stdin && !task.Terminal { // at a terminal, standard input is the person's
 		program.Stdin = strings.NewReader(task.Prompt)
 		return program.Run(ctx, task, exec)
 	}
@@ -87,7 +90,7 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	}
 	if unfit != "" {
 		return agent.Result{Failure: &agent.Failure{Code: agent.Unavailable,
-			Message: fmt.Sprintf("agent %q cannot be given its prompt: %s; set prompt to %q", a.config.Name, unfit, Stdin)}}, nil
+			Message: fmt.Sprintf("agent %q cannot be given its prompt: %s; set prompt to %q", a.Name(), unfit, Stdin)}}, nil
 	}
 	args, placed := []string{program.Args[0]}, false
 	for _, arg := range program.Args[1:] {
@@ -103,13 +106,8 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	return program.Run(ctx, task, exec)
 }
 
-func (a *Agent) program() agent.Program {
-	return agent.Program{Agent: a.config.Name, Args: a.config.Command, Env: a.config.Env}
-}
-
-// Check finds the program. It asks for no version: running an unknown program
-// on this machine, outside of an environment, is not a question.
+// Check finds the program. It asks for no version: that would run an unknown program on this machine, outside of an environment.
 func (a *Agent) Check(context.Context) (version string, err error) {
-	_, err = a.program().Find()
+	_, err = a.program.Find()
 	return "", err
 }

@@ -22,10 +22,10 @@ const (
 	Install = "npm install -g @google/gemini-cli"
 )
 
-// Agent is the driver.
+// Agent is the driver. It implements agent.Agent.
 type Agent struct{ agent.Driver }
 
-// New checks the settings. Whether the program is there is Check's answer.
+// New checks the settings. Check reports whether the program exists.
 func New(settings agent.Settings) (*Agent, error) {
 	driver, err := agent.NewDriver(settings, agent.Program{Title: "Gemini CLI", Oldest: Oldest, Install: Install, Args: []string{"gemini"},
 		Env: slices.Concat([]string{trusted, "GEMINI_TELEMETRY_ENABLED=false"}, settings.Env)}, agent.Ask)

@@ -77,7 +77,7 @@ func (l Login) person() string {
 	return path
 }
 
-// readInside reads a regular file whose name may by now lead to anything.
+// readInside reads a regular file inside. An agent ran there, so the name may lead to a link, a pipe or a huge file.
 func readInside(inside *os.Root, name string) ([]byte, error) {
 	f, err := inside.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -94,6 +94,7 @@ func readInside(inside *os.Root, name string) ([]byte, error) {
 	return text, err
 }
 
+// digest identifies the content of a file in a record, which must hold no token.
 func digest(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

@@ -135,6 +135,7 @@ func (l *Loan) Return() error {
 	return nil
 }
 
+// close releases the folder for the next loan.
 func (l *Loan) close() {
 	if l.inside != nil {
 		_ = l.inside.Close()

@@ -48,6 +48,7 @@ func merge(mine, theirs any) (changed bool) {
 	return changed
 }
 
+// isRenewed reports whether a token or a time changed, and both are of the same type and form.
 func isRenewed(old, renewed any) bool {
 	if n, ok := renewed.(json.Number); ok {
 		was, ok := old.(json.Number)

@@ -24,10 +24,10 @@ const (
 	Install = "npm install -g opencode-ai"
 )
 
-// Agent is the driver.
+// Agent is the driver. It implements agent.Agent.
 type Agent struct{ agent.Driver }
 
-// New checks the settings. Whether the program is there is Check's answer.
+// New checks the settings. Check reports whether the program exists.
 func New(settings agent.Settings) (*Agent, error) {
 	env := slices.Concat(quiet, settings.Env)
 	if !settings.ProjectSettings {

@@ -20,10 +20,10 @@ const (
 	Install = "npm install -g @earendil-works/pi-coding-agent"
 )
 
-// Agent is the driver.
+// Agent is the driver. It implements agent.Agent.
 type Agent struct{ agent.Driver }
 
-// New checks the settings. Whether the program is there is Check's answer.
+// New checks the settings. Check reports whether the program exists.
 func New(settings agent.Settings) (*Agent, error) {
 	driver, err := agent.NewDriver(settings, agent.Program{Title: "pi", Oldest: Oldest, Install: Install, Args: []string{"pi"},
 		Env: slices.Concat([]string{"PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1"}, settings.Env)})

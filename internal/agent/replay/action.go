@@ -16,30 +16,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// action is one thing that the script does. It may have been done before, in
-// whole or in part, by a process that was killed.
+// action is one action of the script. A killed process may have performed it before, in whole or in part.
 type action interface {
 	perform(ctx context.Context, s stage) error
 }
 
-// stage is where a script is acted out.
+// stage is what actions work on.
 type stage struct {
 	// dir is the working directory; no action writes outside of it.
-	dir            *os.Root
+	dir *os.Root
+	// The agent's own streams.
 	stdin          io.Reader
 	stdout, stderr io.Writer
 }
 
+// The actions of the package comment, as their values.
 type (
+	// printing is the text of print or answer, with its newline.
 	printing string
+	// patching is a unified diff.
 	patching string
-	writing  map[string]string
+	// writing is content by path.
+	writing map[string]string
+	// deleting are paths of files or folders.
 	deleting []string
 	delaying time.Duration
-	running  []string
+	// running is a program with its arguments.
+	running []string
+	// exiting is the exit code.
 	exiting  int
 	crashing syscall.Signal
 	hanging  struct{}
+	// flooding is a number of bytes.
 	flooding int64
 )
 
@@ -85,8 +93,7 @@ func (d delaying) perform(ctx context.Context, _ stage) error {
 	}
 }
 
-// hanging waits on a timer, not for nothing: the Go runtime ends a program in
-// which nothing can ever happen again.
+// perform waits on a timer instead of forever: the Go runtime ends a program in which no goroutine can continue.
 func (hanging) perform(ctx context.Context, s stage) error {
 	for {
 		if err := delaying(time.Hour).perform(ctx, s); err != nil {
@@ -122,6 +129,7 @@ func (r running) perform(ctx context.Context, s stage) error {
 	return command.Run()
 }
 
+// perform does nothing if the patch is applied already, which a reverse check shows.
 func (p patching) perform(ctx context.Context, s stage) error {
 	if p.apply(ctx, io.Discard, "--reverse", "--check") == nil {
 		return nil
@@ -129,8 +137,8 @@ func (p patching) perform(ctx context.Context, s stage) error {
 	return p.apply(ctx, s.stderr)
 }
 
-// apply runs git in the working directory without the user's configuration and
-// without a repository above it, whose subfolder git would take the directory for.
+// apply runs "git apply" in the working directory, without the user's configuration. A repository above it is hidden, because git would take the
+// directory for one of its subfolders.
 func (p patching) apply(ctx context.Context, stderr io.Writer, flags ...string) error {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // Exit codes of Main besides those that the script gives.
 const (
 	exitFailed = 1 // an action went wrong
-	exitUsage  = 2 // the script is broken, or says nothing about this call
+	exitUsage  = 2 // the script is broken, or no entry matches this call
 )
 
 // Main runs in the agent's own process: it acts out the part of the script args[0]
@@ -43,11 +43,13 @@ func Main(ctx context.Context, args []string, env func(string) string, stdin io.
 	return 0
 }
 
+// complain prints an error and returns the exit code.
 func complain(stderr io.Writer, err error, code int) int {
 	_, _ = fmt.Fprintln(stderr, "replay:", err)
 	return code
 }
 
+// entryFor returns the first entry of the script that matches this call.
 func entryFor(args []string, env func(string) string) (entry, error) {
 	if len(args) != 1 {
 		return entry{}, fmt.Errorf("want one argument, the script, and got %d", len(args))

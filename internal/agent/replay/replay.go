@@ -44,6 +44,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"signalbox/internal/agent"
@@ -63,10 +64,12 @@ type Config struct {
 
 // Agent is the driver.
 type Agent struct {
-	config Config
+	// program reaches Main with the script.
+	program agent.Program
+	script  string
 }
 
-// New checks the configuration. Whether the script is sound is Check's answer.
+// New checks the configuration. Check reads the script.
 func New(config Config) (*Agent, error) {
 	switch {
 	case config.Name == "":
@@ -76,32 +79,25 @@ func New(config Config) (*Agent, error) {
 	case !filepath.IsAbs(config.Script):
 		return nil, fmt.Errorf("configure agent %q: script %q is not an absolute path", config.Name, config.Script)
 	}
-	return &Agent{config}, nil
+	return &Agent{script: config.Script, program: agent.Program{Agent: config.Name, Env: config.Env, Reads: []string{config.Script},
+		Args: append(slices.Clone(config.Program), config.Script)}}, nil
 }
 
-func (a *Agent) Name() string { return a.config.Name }
+// Name implements agent.Agent.
+func (a *Agent) Name() string { return a.program.Agent }
 
 // Run lets Main act out the script in a child process.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
-	program := a.program()
+	program := a.program
 	program.Stdin = strings.NewReader(task.Prompt)
 	return program.Run(ctx, task, exec)
 }
 
 // Check finds the program and reads the script.
 func (a *Agent) Check(context.Context) (version string, err error) {
-	if _, err := a.program().Find(); err != nil {
+	if _, err := a.program.Find(); err != nil {
 		return "", err
 	}
-	_, err = readScript(a.config.Script)
+	_, err = readScript(a.script)
 	return "", err
-}
-
-func (a *Agent) program() agent.Program {
-	return agent.Program{
-		Agent: a.config.Name,
-		Args:  append(append([]string{}, a.config.Program...), a.config.Script),
-		Env:   a.config.Env,
-		Reads: []string{a.config.Script},
-	}
 }

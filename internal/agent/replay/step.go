@@ -20,6 +20,7 @@ type step struct {
 	name string
 }
 
+// UnmarshalYAML implements yaml.Unmarshaler. Errors name the line of the script.
 func (s *step) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode || len(node.Content) != 2 {
 		return fmt.Errorf("line %d: an action is one key with its value", node.Line)
@@ -40,6 +41,7 @@ func (s *step) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
+// actions parse the value of each key.
 var actions = map[string]func(*yaml.Node) (action, error){
 	"print":  as(func(text string) (action, error) { return printing(text + "\n"), nil }),
 	"answer": readAnswer,
@@ -108,6 +110,7 @@ func readAnswer(node *yaml.Node) (action, error) {
 	return printing(text.String()), nil
 }
 
+// readDelete reads one path or a list of them.
 func readDelete(node *yaml.Node) (action, error) {
 	if node.Kind == yaml.ScalarNode {
 		return deleting{node.Value}, nil
