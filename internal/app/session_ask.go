@@ -35,7 +35,7 @@ type sessionAsker struct {
 func (s *sessionAsker) ask(ctx context.Context, q agent.Question) (agent.Answer, error) {
 	what := strings.TrimPrefix(q.Tool+": "+s.redact(q.Text), ": ")
 	ruled, ok := perform.Ruled(s.rules, q)
-	answer, by := perform.Told(ruled), ruled.By
+	answer, by := perform.AgentAnswer(ruled), ruled.By
 	if !ok {
 		var err error
 		if answer, by, err = s.person(ctx, q, what); err != nil {
@@ -66,7 +66,7 @@ func (s *sessionAsker) person(ctx context.Context, q agent.Question, what string
 	defer stop()
 	given, err := session.Ask(waiting, session.Question{ID: documented.ID, Text: documented.Line1(), Details: details})
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return perform.Told(engine.Overdue(documented.ID)), workflow.NobodyInTime, nil
+		return perform.AgentAnswer(engine.Overdue(documented.ID)), workflow.NobodyInTime, nil
 	}
 	var answer workflow.Answer
 	if err == nil {
@@ -78,7 +78,7 @@ func (s *sessionAsker) person(ctx context.Context, q agent.Question, what string
 	if answer.Always && documented.Always != "" {
 		s.rules.Allow = append(slices.Clone(s.rules.Allow), documented.Always)
 	}
-	return perform.Told(answer), answer.By, nil
+	return perform.AgentAnswer(answer), answer.By, nil
 }
 
 // AskedBy is the question that a session's agent asks, nil if it asks none or there is no session.

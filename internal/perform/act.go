@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// performing is how an action of one kind is performed, and what is said of one that fails.
+// performing is how to perform actions of one kind, and how to describe a failed one.
 type performing struct {
 	perform  func(*execution, context.Context, workflow.Outcome, workflow.Action) (workflow.Event, error)
 	category workflow.Category // empty for CategoryExecution
@@ -26,8 +26,8 @@ var kinds = map[workflow.ActionKind]performing{
 	workflow.MergeBase:         {(*execution).mergeBase, workflow.CategoryGit, "the base branch cannot be merged into the change"},
 	workflow.WritePlan:         {(*execution).writePlan, "", "the plan cannot be written"},
 	workflow.RenewEnvironment:  {(*execution).renewEnvironment, workflow.CategoryEnvironment, "the environment cannot be prepared"},
-	workflow.RunSetUp:          {(*execution).runSetUp, workflow.CategoryEnvironment, "the set-up cannot be run"},
-	workflow.AdoptSetUp:        {(*execution).adoptSetUp, workflow.CategoryEnvironment, "what the set-up made cannot be read"},
+	workflow.RunSetUp:          {(*execution).runSetUp, workflow.CategoryEnvironment, "the setup cannot be run"},
+	workflow.AdoptSetUp:        {(*execution).adoptSetUp, workflow.CategoryEnvironment, "the setup's files cannot be read"},
 	workflow.KeepEnvironment:   {(*execution).keepEnvironment, "", ""},
 	workflow.RecordChange:      {(*execution).recordChange, workflow.CategoryGit, "the change cannot be recorded"},
 	workflow.RunTests:          {(*execution).runTests, "", "the tests cannot be run"},
@@ -44,8 +44,8 @@ var kinds = map[workflow.ActionKind]performing{
 	workflow.Wait:              {(*execution).waitUntil, "", ""},
 }
 
-// Perform implements engine.Performer. An action may have been performed before, in part or wholly, by a process that died: each
-// looks first for what it would make.
+// Perform implements engine.Performer. A process that died may have performed the action before, in part or wholly, so each
+// action first looks for its own results.
 func (p *Performer) Perform(ctx context.Context, run workflow.Run, a workflow.Action, progress engine.Progress) workflow.Event {
 	x := p.of(run)
 	x.progress = progress
@@ -64,7 +64,7 @@ func (p *Performer) Perform(ctx context.Context, run workflow.Run, a workflow.Ac
 	return workflow.ActionFailed{Outcome: outcome, Error: x.failure(a, err)}
 }
 
-var errUnknownAction = errors.New("this version does not know the action: the run was saved by a newer one")
+var errUnknownAction = errors.New("this version does not know the action: a newer one saved the run")
 
 func (x *execution) writePlan(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	path, err := x.Artifacts.WritePlan(ctx, workflow.RefOf(&x.run), x.run.Details.Plan)

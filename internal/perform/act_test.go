@@ -16,7 +16,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-func TestAnEnvironmentOfAnotherSpecificationIsNotTriedAgain(t *testing.T) {
+func TestAnEnvironmentOfAnotherSpecificationIsNotRetried(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("make environment issue-1-x: %w", &environment.OtherSpecError{Made: environment.Spec{Commit: "old"}})
 	got := (&execution{Performer: &Performer{}}).failure(workflow.Action{Kind: workflow.CreateEnvironment}, err)
@@ -25,11 +25,11 @@ func TestAnEnvironmentOfAnotherSpecificationIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-func TestWhatOnlyAPersonCanSettleIsNotTriedAgain(t *testing.T) {
+func TestErrorsForAPersonAreNotRetried(t *testing.T) {
 	t.Parallel()
 	for reason, err := range map[string]error{
 		"ENVIRONMENT_GONE": fmt.Errorf("record change: %w", environment.ErrGone),
-		// bubblewrap's words, which are not to be taken for a missing bubblewrap
+		// bubblewrap's message, which must not count as a missing bubblewrap
 		"NO_PROCESSES":  fmt.Errorf("%w: \"bwrap: Can't fork for pid 1: Resource temporarily unavailable\"", environment.ErrNoIsolation),
 		"NO_PERMISSION": &fs.PathError{Op: "read", Path: "/p/it's", Err: fs.ErrPermission},
 	} {
@@ -40,7 +40,7 @@ func TestWhatOnlyAPersonCanSettleIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-func TestEveryStopOfARunnerAdvisesWhatAFrontEndCanOffer(t *testing.T) {
+func TestEveryFailureAdvisesStepsThatAFrontEndCanOffer(t *testing.T) {
 	t.Parallel()
 	run := workflow.Run{Details: workflow.Details{Number: 42, Base: "main", EnvID: "issue-42", EnvPath: ".worktrees/issue-42"}}
 	for _, err := range []error{syscall.ENOSPC, syscall.EDQUOT, environment.ErrTooLarge, syscall.EAGAIN, environment.ErrGone, environment.ErrNoIsolation,
@@ -55,7 +55,7 @@ func TestEveryStopOfARunnerAdvisesWhatAFrontEndCanOffer(t *testing.T) {
 		}
 		resumes := func(s workflow.NextStep) bool { return s.Verb == workflow.VerbResume }
 		if !e.Retryable && !slices.ContainsFunc(steps, resumes) {
-			t.Errorf("%v: no way on in %q", err, commandline.Lines(&e))
+			t.Errorf("%v: no way to resume in %q", err, commandline.Lines(&e))
 		}
 		for _, step := range steps {
 			if err := step.Validate(); err != nil {

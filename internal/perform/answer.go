@@ -14,8 +14,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// answer turns what a role said into a fact: the answer, if it keeps the
-// role's contract, or what is wrong with it.
+// answer converts a role's answer into an event: the answer, if it meets the role's contract, or its problems.
 func (x *execution) answer(o workflow.Outcome, a workflow.Action, text, log string) workflow.Event {
 	if a.Role == workflow.Implementer {
 		text = strings.TrimSpace(text)
@@ -32,8 +31,8 @@ func (x *execution) answer(o workflow.Outcome, a workflow.Action, text, log stri
 	return workflow.AnswerRefused{Outcome: o, Problems: contract.Problems(err), LogPath: log}
 }
 
-// masked is JSON without secrets in its texts, as they are read: what JSON escapes within one would be seen once an error
-// quotes the text.
+// masked returns JSON without secrets in its texts. It looks for them in the decoded texts, because escapes would hide a
+// secret that shows again when an error quotes the text.
 func (x *execution) masked(data []byte) []byte {
 	var out bytes.Buffer
 	decoder := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -49,7 +48,7 @@ func (x *execution) masked(data []byte) []byte {
 		if err == nil {
 			err = encoder.WriteToken(token)
 		}
-		if err != nil { // the contract says what is wrong with it
+		if err != nil { // the contract reports the problem
 			return []byte(x.Redact.String(string(data)))
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Artifacts are the files of a run that people read beside its document. A returned path is what the document
-// names the file by. Files or objects: an implementation decides.
+// Artifacts are the files of a run that people read beside its document. The document names each by the returned path.
+// An implementation decides where they are.
 type Artifacts interface {
 	// CreateLog opens a log for appending, so that a repeated attempt hides nothing. A name is
 	// <role>.<step>.<attempt>.log. The caller redacts.

@@ -12,8 +12,8 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// forBase brings the environment to the base before its tests run there. Nobody has worked in it but a session, whose work is kept:
-// what else lies there was left by tests that were cut off.
+// forBase brings the environment to the base commit before its tests run there. If a session worked in it, its work is saved.
+// Everything else was left by tests that were cut off.
 func (x *execution) forBase(ctx context.Context, a workflow.Action) (environment.Environment, error) {
 	visited, err := x.visited(ctx)
 	if err != nil || visited {
@@ -29,7 +29,7 @@ func (x *execution) forBase(ctx context.Context, a workflow.Action) (environment
 	return env, x.clearTests(ctx, env)
 }
 
-// clearTests takes away what tests of the base left, where git does not ignore it.
+// clearTests removes what the tests of the base left, except files that git ignores.
 func (x *execution) clearTests(ctx context.Context, env environment.Environment) error {
 	head := x.run.Details.Head
 	if x.presence.Content == head {
@@ -42,18 +42,7 @@ func (x *execution) clearTests(ctx context.Context, env environment.Environment)
 	return nil
 }
 
-// adoptSetUp makes what the set-up made the environment's own, before tests leave more beside it.
-func (x *execution) adoptSetUp(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
-	env, err := x.environment(ctx)
-	if err != nil {
-		return nil, err
-	}
-	x.presence.Content = ""
-	event := workflow.SetUpAdopted{Outcome: o, Loose: x.untracked(ctx, env)}
-	return event, env.Snapshot(ctx, "")
-}
-
-// emptied is an environment that can tell that there is nothing to keep of it.
+// emptied is an environment that can tell that it has nothing to cache.
 type emptied interface {
 	Empty(ctx context.Context) (bool, error)
 }
@@ -68,10 +57,10 @@ type baseTested struct {
 	Check workflow.BaseCheck `json:"check"`
 }
 
-// mostRemembered is how many commits and environments are remembered.
+// mostRemembered is how many results a Baseline remembers.
 const mostRemembered = 50
 
-// remember notes what the tests came to on the base, for later runs that set up alike.
+// remember saves the test results on the base, for later runs with the same setup.
 func (x *execution) remember(ctx context.Context, e workflow.TestsEnded) error {
 	b := x.run.Details.BaseCheck(e)
 	if s := x.run.Details.SetUp; !b.Tells(&x.run.Details.Settings) || s != nil && (s.Repaired || s.Status == workflow.SetUpFailed) {
@@ -90,12 +79,12 @@ func (t *baseTested) is(b *workflow.BaseCheck, tests []string) bool {
 	return t.Check.Commit == b.Commit && t.Check.Fingerprint == b.Fingerprint && slices.Equal(t.Tests, tests)
 }
 
-// remembered is what an earlier run found out of the tests on the run's base in an environment of that fingerprint; nil if none did.
+// remembered returns an earlier run's test results on the run's base in an environment with that fingerprint; nil if there are none.
 func (x *execution) remembered(ctx context.Context, fingerprint string) (*workflow.BaseCheck, error) {
 	record, err := x.Baseline.Load(ctx)
 	if err != nil {
-		x.logged("read what tests came to before", err)
-		return nil, nil //nolint:nilnil // they run again
+		x.logged("read earlier test results", err)
+		return nil, nil //nolint:nilnil // the tests run again
 	}
 	wanted := workflow.BaseCheck{Commit: x.run.Details.BaseCommit, Fingerprint: fingerprint}
 	for _, t := range record.Tested {
@@ -103,11 +92,11 @@ func (x *execution) remembered(ctx context.Context, fingerprint string) (*workfl
 			return &t.Check, x.askedFor(ctx, t.Check.Failures)
 		}
 	}
-	return nil, nil //nolint:nilnil // it is the answer
+	return nil, nil //nolint:nilnil // there are no results
 }
 
-// askedFor notes which failing tests the request is about: those that its text names, and all of a command that it
-// brings itself.
+// askedFor marks the failing tests that the request is about: those that its text names, and all of a command that the request
+// brings.
 func (x *execution) askedFor(ctx context.Context, failures []workflow.TestFailure) error {
 	if len(failures) == 0 {
 		return nil
@@ -128,10 +117,10 @@ func (x *execution) askedFor(ctx context.Context, failures []workflow.TestFailur
 	return nil
 }
 
-// shortestName is the shortest last part of a test's name that is looked for by itself: shorter ones are words of any text.
+// shortestName is the shortest last part of a test's name that counts by itself: shorter ones are words of any text.
 const shortestName = 5
 
-// names reports whether a text names a test: by its whole name, or by the last part of it as a word of its own.
+// names reports whether a text has a test's whole name, or the last part of it as a word.
 func names(text, test string) bool {
 	if strings.Contains(text, test) {
 		return true
@@ -144,8 +133,8 @@ func names(text, test string) bool {
 	return len(last) >= shortestName && regexp.MustCompile(`\b`+regexp.QuoteMeta(last)+`\b`).MatchString(text)
 }
 
-// told are failures as the document may hold them: redacted, cleaned and short.
-func told(r *redact.Redactor, failures []workflow.TestFailure) []workflow.TestFailure {
+// documented redacts, cleans and shortens failures for the document.
+func documented(r *redact.Redactor, failures []workflow.TestFailure) []workflow.TestFailure {
 	for i := range failures {
 		f := &failures[i]
 		f.Summary = shorten(redact.Clean(r.String(f.Summary)), messageLimit)
@@ -156,7 +145,8 @@ func told(r *redact.Redactor, failures []workflow.TestFailure) []workflow.TestFa
 	return failures
 }
 
-// Admit implements engine.Performer. It tells a run that goes on from its base branch where that is now, and what is configured.
+// Admit implements engine.Performer. A run that starts again from its base branch gets that branch's commit and the present
+// settings.
 func (p *Performer) Admit(ctx context.Context, run workflow.Run, a *workflow.Admitted) error {
 	a.Isolation, a.Ceiling = p.Isolation, p.Places.PerRun
 	x := p.of(run)
@@ -165,7 +155,7 @@ func (p *Performer) Admit(ctx context.Context, run workflow.Run, a *workflow.Adm
 	}
 	base, err := x.Repo.Resolve(ctx, "refs/heads/"+x.run.Details.Base)
 	if err != nil {
-		x.logged("find the base branch", err) // CreateBranch says it where it matters
+		x.logged("find the base branch", err) // CreateBranch reports it if it matters
 		return nil
 	}
 	a.Base = base

@@ -17,7 +17,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// theRequest is the request as the forge has it now, read once per engine.
+// theRequest returns the forge's present request. It reads it once per engine.
 func (x *execution) theRequest(ctx context.Context) (forge.Request, error) {
 	if x.asked != nil {
 		return *x.asked, nil
@@ -54,11 +54,11 @@ func (x *execution) checkDependencies(ctx context.Context, o workflow.Outcome, _
 // errNameTaken: git keeps refs as files, so one name cannot be a branch and the folder of others.
 var errNameTaken = errors.New(`the branch "signalbox" is in the way of branches named "signalbox/…"`)
 
-// createBranch puts the run's branch on the base branch's present commit. What
-// an earlier run of the same request left there is kept on a ref first.
+// createBranch puts the run's branch on the base branch's present commit. It first saves on a ref what an earlier run of
+// the request left there.
 func (x *execution) createBranch(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	j := x.run.Details
-	if !j.Preparing { // a session merges nothing, so it's asked none of them
+	if !j.Preparing { // a session merges nothing, so none applies
 		for _, p := range x.preconditions() {
 			if err := p.met(ctx, j.Base); err != nil {
 				return nil, err
@@ -78,7 +78,7 @@ func (x *execution) createBranch(ctx context.Context, o workflow.Outcome, _ work
 		err = x.Repo.CreateBranch(ctx, j.Branch, base)
 	case err == nil && at != base:
 		var merged bool
-		if merged, err = x.Repo.IsAncestor(ctx, at, base); err == nil && !merged { // what only the branch has is kept
+		if merged, err = x.Repo.IsAncestor(ctx, at, base); err == nil && !merged { // only the branch has it
 			err = x.Places.SaveWork(ctx, &x.run, at)
 		}
 		if err == nil {
@@ -91,11 +91,10 @@ func (x *execution) createBranch(ctx context.Context, o workflow.Outcome, _ work
 	return workflow.BranchCreated{Outcome: o, BaseCommit: base}, nil
 }
 
-// createEnvironment makes the environment and registers it. One that cannot be
-// registered is torn down again (E13).
+// createEnvironment makes the environment and registers it. It removes one that it can't register (E13).
 func (x *execution) createEnvironment(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	spec := place.Spec(&x.run)
-	if x.run.Details.EnvID != "" { // a new start on another base
+	if x.run.Details.EnvID != "" { // it starts again on another base
 		if err := x.keepLeft(ctx, a); err != nil {
 			return nil, err
 		}
@@ -108,7 +107,17 @@ func (x *execution) createEnvironment(ctx context.Context, o workflow.Outcome, a
 		return nil, err
 	}
 	x.env, x.image = env, spec.Image
-	if err := x.register(ctx, spec); err != nil {
+	err = x.Places.Registry.Update(ctx, func(doc *registry.Environments) error {
+		if slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == spec.ID }) {
+			return nil
+		}
+		now, j := x.Clock.Now().UTC(), x.run.Details
+		doc.Environments = append(doc.Environments, registry.Environment{EnvID: spec.ID, Branch: j.Branch,
+			IssueNumber: j.Number, Title: x.run.Title, Status: registry.EnvironmentActive, Phase: workflow.EnvCreate,
+			Step: workflow.EnvCreate.Step(), Area: j.Settings.Area, CreatedAt: now, LastUsedAt: now})
+		return nil
+	})
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("register environment %s: %w", spec.ID, err), x.Environments.Remove(ctx, spec))
 	}
 	if env.Isolation() != isolationContainer {
@@ -124,33 +133,19 @@ func (x *execution) createEnvironment(ctx context.Context, o workflow.Outcome, a
 		Fingerprint: env.Fingerprint()}, nil
 }
 
-// looks is an environment in which a command can be run that changes nothing.
+// looks is an environment that can run a command which changes nothing.
 type looks interface {
 	Look(ctx context.Context, c process.Command) (process.Result, error)
 }
 
-// onlooker runs the commands that are to change nothing.
+// onlooker runs commands that must change nothing.
 type onlooker struct{ at looks }
 
 func (o onlooker) Exec(ctx context.Context, c process.Command) (process.Result, error) {
 	return o.at.Look(ctx, c)
 }
 
-func (x *execution) register(ctx context.Context, spec environment.Spec) error {
-	now := x.Clock.Now().UTC()
-	j := x.run.Details
-	return x.Places.Registry.Update(ctx, func(doc *registry.Environments) error {
-		if slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == spec.ID }) {
-			return nil
-		}
-		doc.Environments = append(doc.Environments, registry.Environment{EnvID: spec.ID, Branch: j.Branch,
-			IssueNumber: j.Number, Title: x.run.Title, Status: registry.EnvironmentActive, Phase: workflow.EnvCreate,
-			Step: workflow.EnvCreate.Step(), Area: j.Settings.Area, CreatedAt: now, LastUsedAt: now})
-		return nil
-	})
-}
-
-// environment attaches to the run's environment.
+// environment attaches to the run's environment, or makes it again.
 func (x *execution) environment(ctx context.Context) (environment.Environment, error) {
 	spec, head := place.Spec(&x.run), x.run.Details.Head
 	if x.env != nil && x.image == spec.Image {
@@ -160,7 +155,7 @@ func (x *execution) environment(ctx context.Context) (environment.Environment, e
 	gone := errors.Is(err, fs.ErrNotExist)
 	env, err := x.Environments.Make(ctx, spec)
 	if err == nil && gone && head != spec.Commit {
-		// A new one begins at the base: recording that would take back all that the run has.
+		// A new one begins at the base: recording that would undo the run's work.
 		err = env.Reset(ctx, head, "")
 	}
 	if err != nil {
@@ -170,14 +165,13 @@ func (x *execution) environment(ctx context.Context) (environment.Environment, e
 	return env, nil
 }
 
-// designFiles are what tells a planner how a project is built and what it is
-// meant to be, most telling first (P1, P10).
+// designFiles tell a planner how a project is built and what it's meant to be, the most telling first (P1, P10).
 var designFiles = []string{"AGENTS.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "DESIGN.md", "docs/DESIGN.md", "README.md",
 	"Makefile", "go.mod", "package.json", "pyproject.toml", "requirements.txt", "setup.py", "Pipfile", "environment.yml",
 	"condaenv.yaml", "pom.xml", "build.gradle", "build.gradle.kts", "Dockerfile", "docker-compose.yml", "mise.toml",
 	".tool-versions", ".devcontainer/devcontainer.json"}
 
-// designLimit is how much of one document a planner is shown, in bytes.
+// designLimit is how much of one document a planner sees, in bytes.
 const designLimit = 16 << 10
 
 func (x *execution) readDesign(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
@@ -192,7 +186,7 @@ func (x *execution) readDesign(ctx context.Context, o workflow.Outcome, _ workfl
 	return workflow.DesignFound{Outcome: o, Files: names}, nil
 }
 
-// document is a file of the project as a prompt shows it.
+// document is a file of the project in a prompt.
 type document struct{ Name, Content string }
 
 func (x *execution) design(ctx context.Context) ([]document, error) {

@@ -1,9 +1,11 @@
 package perform
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"signalbox/internal/git"
@@ -13,7 +15,7 @@ import (
 	"signalbox/internal/workflow/policy"
 )
 
-// branchAt is the commit that the run's branch is at; empty when there is no such branch.
+// branchAt returns the commit of the run's branch; empty if there is no such branch.
 func (x *execution) branchAt(ctx context.Context) (string, error) {
 	at, err := x.Repo.Resolve(ctx, x.branchRef())
 	if errors.Is(err, git.ErrNotFound) {
@@ -25,13 +27,13 @@ func (x *execution) branchAt(ctx context.Context) (string, error) {
 	return at, nil
 }
 
-// Look implements engine.Performer. It finds out whether a person moved the branch. What they put there is on a ref first,
-// whatever is then decided about it.
+// Look implements engine.Performer. It reports whether a person moved the branch. It first saves their work on a ref, whatever
+// the decision.
 func (p *Performer) Look(ctx context.Context, run workflow.Run) (workflow.Event, error) {
 	x := p.of(run)
 	j := x.run.Details
 	if j.Head == "" || j.EnvRemoved || !x.run.UnderWay() {
-		return nil, nil //nolint:nilnil // there is nothing to tell
+		return nil, nil //nolint:nilnil // nothing can have moved
 	}
 	at, err := x.branchAt(ctx)
 	if err != nil || at == j.Head {
@@ -66,13 +68,13 @@ func (x *execution) branchFacts(ctx context.Context, at string) (e workflow.Bran
 			e.By = append(e.By, name)
 		}
 	}
-	if e.Commits == 0 { // it was only set back
+	if e.Commits == 0 { // it was only reset
 		return e, nil
 	}
 	if err = x.Places.SaveWork(ctx, &x.run, at); err == nil && e.OnTop {
 		e.Whole, e.Concerns, e.Tests, err = x.wholeFacts(ctx, at)
 	}
-	for _, c := range commits { // what they say is published with them; Signalbox masks its own messages
+	for _, c := range commits { // their messages are published with them; Signalbox masks only its own
 		text := []byte(c.Message + "\n" + c.Author)
 		for _, f := range append(x.Redact.Find(text), redact.Concealed(text)...) {
 			found := x.concern("", f)
@@ -83,7 +85,7 @@ func (x *execution) branchFacts(ctx context.Context, at string) (e workflow.Bran
 	return e, err
 }
 
-// wholeFacts are the files of the whole change at a commit, what in it may worry a person, and the tests that it touches.
+// wholeFacts returns the files of the whole change at a commit, its concerns, and the tests that it touches.
 func (x *execution) wholeFacts(ctx context.Context, at string) (files []policy.FileChange, concerns []policy.Concern, tests []policy.TestFile, err error) {
 	whole, err := x.whole(ctx, at)
 	if err != nil {
@@ -95,7 +97,7 @@ func (x *execution) wholeFacts(ctx context.Context, at string) (files []policy.F
 	return x.fileChanges(ctx, whole), concerns, tests, err
 }
 
-// whole is the change with a person's commits. What they merged of the base branch is no part of it.
+// whole returns the change with a person's commits, without what they merged from the base branch.
 func (x *execution) whole(ctx context.Context, at string) ([]git.Change, error) {
 	from := x.run.Details.BaseCommit
 	base, err := x.Repo.Resolve(ctx, "refs/heads/"+x.run.Details.Base)
@@ -109,4 +111,53 @@ func (x *execution) whole(ctx context.Context, at string) ([]git.Change, error) 
 		return nil, err
 	}
 	return x.Repo.Changes(ctx, from, at)
+}
+
+// mergeBase merges the base branch's present commit into the change, with conflict markers if the two conflict. After a crash
+// it makes another commit; nothing refers to the first.
+func (x *execution) mergeBase(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
+	j := x.run.Details
+	base, err := x.Repo.Resolve(ctx, "refs/heads/"+j.Base)
+	if err != nil {
+		return nil, fmt.Errorf("find base branch %q: %w", j.Base, err)
+	}
+	event := workflow.BaseMerged{Outcome: o, Base: base, Commit: j.Head}
+	if within, err := x.Repo.IsAncestor(ctx, base, j.Head); err != nil || within {
+		return event, err
+	}
+	tree, conflicts, err := x.Repo.MergeTree(ctx, j.Head, base)
+	if err != nil {
+		return nil, fmt.Errorf("merge %q into the change: %w", j.Base, err)
+	}
+	for _, path := range conflicts {
+		event.Conflicts = append(event.Conflicts, x.clean(path))
+	}
+	message := fmt.Sprintf("Merge %s into the change\n\nSignalbox-Request: %s\n", j.Base, x.run.RequestID)
+	if event.Commit, err = x.Repo.CommitTree(ctx, tree, []string{j.Head, base}, message, place.Merger, x.Clock.Now()); err != nil {
+		return nil, err
+	}
+	if event.Whole, event.Concerns, event.Tests, err = x.wholeFacts(ctx, event.Commit); err != nil {
+		return nil, err
+	}
+	return event, nil
+}
+
+// maxMarked is how much of a file is searched for conflict markers, in bytes.
+const maxMarked = 4 << 20
+
+// unresolved returns the files that still have the conflict markers that the agent had to resolve.
+func (x *execution) unresolved(ctx context.Context, commit string) (left []string, err error) {
+	for _, path := range x.run.Details.Conflicts {
+		text, err := x.Repo.ReadBlob(ctx, commit, path, maxMarked)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look for conflict markers in %q: %w", path, err)
+		}
+		if bytes.HasPrefix(text, []byte("<<<<<<< ")) || bytes.Contains(text, []byte("\n<<<<<<< ")) {
+			left = append(left, path)
+		}
+	}
+	return left, nil
 }

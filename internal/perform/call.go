@@ -12,13 +12,11 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// agentOutputLimit is how much of what an agent prints is kept, in bytes. An
-// agent that prints more is not stopped; the rest is dropped.
+// agentOutputLimit is how much of an agent's output is kept, in bytes. The rest is dropped; the agent goes on.
 const agentOutputLimit = 64 << 20
 
-// callAgent lets one role work in the environment, which is first brought to
-// the last recorded commit: whatever an attempt that was cut off left there is
-// kept on a ref and takes no part.
+// callAgent lets one role work in the environment. It first brings the environment to the last recorded commit: what an
+// attempt left that was cut off is saved on a ref and takes no part.
 func (x *execution) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	program, ok := x.agents[a.Role]
 	if !ok {
@@ -59,8 +57,8 @@ func (x *execution) callAgent(ctx context.Context, o workflow.Outcome, a workflo
 	return x.answer(o, a, result.Answer, path), nil
 }
 
-// converse lets the agent work with everything it prints in a log and what happens in a transcript
-// beside it. What the call came to is known even where the result is an error.
+// converse lets the agent work, with its output in a log and its events in a transcript beside it. The returned call is valid
+// even with an error.
 func (x *execution) converse(ctx context.Context, program agent.Agent, a workflow.Action, prompt string, allowed allowance, env environment.Environment) (agent.Result, workflow.Call, string, error) {
 	name := logName(string(a.Role), x.stepOf(a), a.Attempt)
 	log, path, err := openLog(x.Artifacts, x.Redact, workflow.RefOf(&x.run), name)
@@ -79,7 +77,7 @@ func (x *execution) converse(ctx context.Context, program agent.Agent, a workflo
 		err = context.Cause(calling)
 		c.heard(agent.Entry{Kind: agent.Over, Failed: true, Text: err.Error()})
 	}
-	if ctx.Err() != nil { // no one waits for its end, so report what it used by now
+	if ctx.Err() != nil { // no one waits for the call's end, so report its usage now
 		c.mu.Lock()
 		if c.unreported {
 			c.report()
@@ -90,14 +88,13 @@ func (x *execution) converse(ctx context.Context, program agent.Agent, a workflo
 	if c.file != nil {
 		lost = errors.Join(lost, c.file.Close())
 	}
-	if lost != nil { // what an agent finished is paid for, and is more than its log
+	if lost != nil { // the agent's result is paid for, and matters more than its log
 		x.Logger.Warn("the end of a call's log is lost", "run", x.run.RunID, "log", path, "err", lost)
 	}
 	return result, c.cameTo(result), path, err
 }
 
-// logged is the log of a call. The call ends with the first write that fails: nothing more would be heard of the agent, which
-// would go on being paid.
+// logged is the log of a call. The first failed write ends the call: otherwise the agent would cost money unheard.
 type logged struct {
 	io.Writer
 	end context.CancelCauseFunc
@@ -111,7 +108,7 @@ func (l logged) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// conversation is the role's so far, if the same agent had it.
+// conversation returns the role's conversation so far, if it was with the same agent.
 func (x *execution) conversation(role workflow.Role, name string) *agent.Conversation {
 	c, ok := x.run.Details.Conversations[role]
 	if !ok || c.Agent != name || !agent.ValidConversation(c.ID) {
@@ -120,8 +117,7 @@ func (x *execution) conversation(role workflow.Role, name string) *agent.Convers
 	return &agent.Conversation{ID: c.ID, Usage: agentUsage(c.Counted)}
 }
 
-// ready is the environment with exactly the content of the last recorded
-// commit, for a program that may then change it.
+// ready returns the environment with exactly the content of the last recorded commit, for a program that may change it.
 func (x *execution) ready(ctx context.Context, a workflow.Action) (environment.Environment, error) {
 	env, err := x.environment(ctx)
 	if err != nil {
@@ -138,7 +134,7 @@ func (x *execution) ready(ctx context.Context, a workflow.Action) (environment.E
 	case tooLarge && a.InPlace:
 		return env, nil
 	case tooLarge && tested == head:
-		x.Logger.Info("what the tests left is dropped", "run", x.run.RunID, "err", err)
+		x.Logger.Info("files that the tests left are dropped", "run", x.run.RunID, "err", err)
 		err = env.Reset(ctx, head, "")
 	}
 	if err != nil {
@@ -146,12 +142,12 @@ func (x *execution) ready(ctx context.Context, a workflow.Action) (environment.E
 	}
 	x.presence.Entered = true
 	if first {
-		err = x.tellFound(ctx)
+		err = x.reportFound(ctx)
 	}
 	return env, err
 }
 
-// stepOf names the log of a call that belongs to no step by its phase.
+// stepOf returns the action's step for the name of a log, or its phase if it belongs to no step.
 func (x *execution) stepOf(a workflow.Action) string {
 	if a.StepID != "" {
 		return a.StepID
@@ -159,7 +155,7 @@ func (x *execution) stepOf(a workflow.Action) string {
 	return string(x.run.Details.Phase.Step())
 }
 
-// messageLimit is how much of a program's words goes into the documents, in runes.
+// messageLimit is how much of a program's message the documents show, in runes.
 const messageLimit = 4000
 
 func (x *execution) clean(text string) string {

@@ -15,8 +15,8 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// CandidateTester runs a project's own tests on a merge candidate in a fresh
-// environment: the checks of a forge that has none of its own.
+// CandidateTester runs a project's own tests on a merge candidate, the commit that a merge would make, in a fresh
+// environment. It replaces the checks of a forge that has none.
 type CandidateTester struct {
 	// Runs finds the newest run of a request; fs.ErrNotExist if it has none.
 	Runs interface {
@@ -24,14 +24,13 @@ type CandidateTester struct {
 	}
 	Artifacts    Artifacts
 	Environments environment.Driver
-	// Detect reads what the project's files at a commit say of its environment; language is the task's, empty if it has none.
+	// Detect and Ask are as in Config.
 	Detect func(ctx context.Context, commit, language string) (workflow.Detection, error)
+	Ask    func(workflow.HealthCheck) process.Command
 	Redact *redact.Redactor
-	// Ask is as in Config.
-	Ask func(workflow.HealthCheck) process.Command
 }
 
-// Candidate is what to test.
+// Candidate is the merge candidate to test.
 type Candidate struct {
 	RequestID string
 	Pull      int
@@ -39,23 +38,21 @@ type Candidate struct {
 	Commit, Tree string
 }
 
-// errNotAgreed: what a model's set-up leaves would decide what the tests say.
-var errNotAgreed = errors.New("nobody agreed to the set-up that a model wrote for this run")
+// errNotAgreed: a model's setup without agreement would decide what the tests say.
+var errNotAgreed = errors.New("no one agreed to the setup that a model wrote for this run")
 
-// Verdict is what the tests came to.
+// Verdict is the result of the tests.
 type Verdict struct {
 	Passed           bool
-	Unsettled        bool // it ran out of time or memory: the next time may tell otherwise
+	Unsettled        bool // a command ran out of time or memory, so the result may differ next time
 	Command, LogPath string
 	Summary          string
 	Duration         time.Duration
-	// Known are the tests that fail as they failed before the change, where that is all that fails and a
-	// person agreed to it.
+	// Known are tests that failed before the change, too. They are set only if no other test fails and a person agreed.
 	Known []string
 }
 
-// Test runs the set-up and the tests of the request's latest run. An error
-// means that there is no verdict.
+// Test runs the setup and the tests of the request's latest run. An error means that there is no verdict.
 func (t CandidateTester) Test(ctx context.Context, c Candidate) (v Verdict, err error) {
 	latest, err := t.Runs.LatestRun(ctx, c.RequestID)
 	if err = errors.Join(err, latest.Err); err != nil {
@@ -68,7 +65,7 @@ func (t CandidateTester) Test(ctx context.Context, c Candidate) (v Verdict, err 
 	spec := environment.Spec{ID: fmt.Sprintf("check-%d-%.12s", c.Pull, c.Tree), Commit: c.Commit,
 		Dir: fmt.Sprintf(".worktrees/issue-%d-check-%.12s", run.Details.Number, c.Tree), Branch: fmt.Sprintf("signalbox/%d-check", run.Details.Number),
 		Image: run.Details.Image()}
-	if err := t.Environments.Remove(ctx, spec); err != nil { // of a process that died
+	if err := t.Environments.Remove(ctx, spec); err != nil { // left by a process that died
 		return v, err
 	}
 	defer func() { err = errors.Join(err, t.Environments.Remove(context.WithoutCancel(ctx), spec)) }()
@@ -87,7 +84,7 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 	defer func() { _ = log.Close() }()
 	variables := append(place.PortVariables(run.Details.Number), place.RunVariable+"="+run.RunID, "SIGNALBOX_REQUEST_ID="+run.RequestID)
 	limits := run.Details.Settings.Limits
-	if run.Details.SetUp.NeedsAgreement() { // the workflow asks before it comes here; what proves a change trusts nothing to that
+	if run.Details.SetUp.NeedsAgreement() { // the workflow asks before; check again, because this proves the change
 		return Verdict{}, errNotAgreed
 	}
 	if s := run.Details.SetUp; s == nil || s.Status == workflow.SetUpSucceeded {
@@ -108,22 +105,21 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 	if err != nil {
 		return Verdict{Command: v.command, LogPath: path, Duration: v.took}, err
 	}
-	if known := run.Details.AgreedExcuses(told(t.Redact, v.failures)); len(known) > 0 {
+	if known := run.Details.AgreedExcuses(documented(t.Redact, v.failures)); len(known) > 0 {
 		return Verdict{Passed: true, Known: known, Command: v.command, LogPath: path, Duration: v.took}, nil
 	}
 	return Verdict{Passed: v.passed, Unsettled: v.unsettled, Command: v.command, LogPath: path, Duration: v.took,
 		Summary: shorten(redact.Clean(t.Redact.String(v.summary)), messageLimit)}, nil
 }
 
-// setUp begins with what is kept of a set-up of the candidate's own lock files, which may
-// differ from the run's, and otherwise repeats what succeeded in the run. Where nothing is set up, it begins with the
-// build caches that tests of the base left.
+// setUp restores a snapshot for the candidate's own lock files, which may differ from the run's, or else repeats the run's
+// setup. Without a setup, the snapshot has the build caches of the base's tests.
 func (t CandidateTester) setUp(ctx context.Context, env environment.Environment, run *workflow.Run, commit string,
 	variables []string, total time.Duration, log io.Writer) error {
 	s := setUpOrNone(run)
 	found, err := t.Detect(ctx, commit, run.Details.Language())
 	if err != nil {
-		return fmt.Errorf("look at the candidate's files: %w", err)
+		return fmt.Errorf("read the candidate's files: %w", err)
 	}
 	warm := false
 	if !s.Repaired {

@@ -13,8 +13,7 @@ import (
 	"signalbox/internal/workflow/policy"
 )
 
-// recordChange makes the environment's content one commit on top of the step's
-// base, and its patch a file of the run.
+// recordChange records the environment's content as one commit on the step's base, and writes its patch.
 func (x *execution) recordChange(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	env, err := x.environment(ctx)
 	if err != nil {
@@ -34,9 +33,11 @@ func (x *execution) recordChange(ctx context.Context, o workflow.Outcome, a work
 		return event, err
 	}
 	event.Commit = change.Commit
-	if event.Files, err = x.files(ctx, base, change.Commit); err != nil {
+	changes, err := x.Repo.Changes(ctx, base, change.Commit)
+	if err != nil {
 		return nil, fmt.Errorf("read change of %s: %w", a.StepID, err)
 	}
+	event.Files = x.fileChanges(ctx, changes)
 	if refused, err := x.movesSubmodules(ctx, env, event); err != nil {
 		return nil, fmt.Errorf("find submodules of the change: %w", err)
 	} else if len(refused) > 0 {
@@ -60,12 +61,12 @@ func (x *execution) recordChange(ctx context.Context, o workflow.Outcome, a work
 	return event, err
 }
 
-// hasSubmodules is an environment that can be asked whether it could have the submodules of a commit.
+// hasSubmodules is an environment that can tell whether it can have the submodules of a commit.
 type hasSubmodules interface {
 	Submodules(ctx context.Context, commit string) error
 }
 
-// movesSubmodules says why a change that moves submodules can't stay: its tests need the files of the new commits.
+// movesSubmodules returns why a change that moves submodules is refused: its tests need the files of the new commits.
 func (x *execution) movesSubmodules(ctx context.Context, env environment.Environment, e workflow.ChangeRecorded) (refused []string, err error) {
 	asked, ok := env.(hasSubmodules)
 	if !ok || !slices.ContainsFunc(e.Files, func(f policy.FileChange) bool { return f.NewMode == git.Gitlink || f.Path == ".gitmodules" }) {
@@ -81,15 +82,9 @@ func (x *execution) movesSubmodules(ctx context.Context, env environment.Environ
 	return nil, err
 }
 
-// files are what differs between two commits.
-func (x *execution) files(ctx context.Context, from, to string) ([]policy.FileChange, error) {
-	changes, err := x.Repo.Changes(ctx, from, to)
-	return x.fileChanges(ctx, changes), err
-}
-
 func (x *execution) fileChanges(ctx context.Context, changes []git.Change) (files []policy.FileChange) {
 	own := ""
-	if request, err := x.theRequest(ctx); err == nil { // else no request is its own
+	if request, err := x.theRequest(ctx); err == nil { // else no file counts as the run's own request
 		own = request.Path
 	}
 	for _, c := range changes {

@@ -14,10 +14,10 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// verdict is what running commands came to.
+// verdict is the result of running commands.
 type verdict struct {
 	passed bool
-	// unsettled: a command did not end by itself but ran out of time or memory.
+	// unsettled: a command didn't end by itself but ran out of time or memory.
 	unsettled bool
 	// failures are the commands that failed, or ran no test.
 	failures []workflow.TestFailure
@@ -30,15 +30,14 @@ type verdict struct {
 type command struct {
 	name string
 	process.Command
-	// look is the one that it is a part of, if any.
+	// look is the health check that the command belongs to, if any.
 	look *look
 }
 
-// look is the failing check's, which has to end within a time of its own, whatever it is made of.
+// look is the time budget shared by all commands of the failing health check.
 type look struct{ limit, left time.Duration }
 
-// testCommands are the project's tests with what the settings know of them, and the service that has to be asked beside them;
-// end-to-end tests come last, if all are wanted.
+// testCommands returns the project's tests and the command that asks a configured service. With all, end-to-end tests follow.
 func testCommands(s *workflow.Settings, all bool, ask func(workflow.HealthCheck) process.Command) []command {
 	commands := shellCommands(s.TestCommands())
 	if service := s.Service(); service != nil {
@@ -56,7 +55,7 @@ func testCommands(s *workflow.Settings, all bool, ask func(workflow.HealthCheck)
 	return commands
 }
 
-// shellCommands are a project's own one-line commands, read by sh. Each is one argument, never put together from parts.
+// shellCommands returns a project's own one-line commands for sh. Each is one argument, never assembled from parts.
 func shellCommands(lines []string) (commands []command) {
 	for _, line := range lines {
 		commands = append(commands, command{name: line, Command: process.Command{Args: []string{"sh", "-c", line}}})
@@ -64,8 +63,8 @@ func shellCommands(lines []string) (commands []command) {
 	return commands
 }
 
-// runCommands runs commands one after the other until one fails, or, where all is set, all of them. A project's own tests may
-// take total.
+// runCommands runs commands one after the other: all of them, or without all until one fails. total limits each test of the
+// project.
 func runCommands(ctx context.Context, env process.Executor, commands []command, variables []string, total time.Duration, all bool, log io.Writer) (verdict, error) {
 	v := verdict{passed: true}
 	var names []string
@@ -103,15 +102,15 @@ func runCommands(ctx context.Context, env process.Executor, commands []command, 
 }
 
 const (
-	// readOutput is how much of the end of a command's output is read for the names of tests, in bytes.
+	// readOutput is how much of the end of a command's output is searched for the names of tests, in bytes.
 	readOutput = 4 << 20
-	// shownOutput is how much of it people and agents are shown.
+	// shownOutput is how much of it people and agents see.
 	shownOutput = 8 << 10
-	// mostNames bounds the tests that are named. More than these do not fit any document, nor a person's eye.
+	// mostNames is how many tests are named. More fit neither a document nor a person's eye.
 	mostNames = 200
 )
 
-// ended takes what one command came to.
+// ended adds one command's result.
 func (v *verdict) ended(c *command, result process.Result, out *tail) {
 	read := environment.ReadTests(redact.Clean(out.String()))
 	f := workflow.TestFailure{Command: c.name, ExitCode: result.ExitCode, NoTests: read.None, Unsettled: place.Unsettled(result)}
@@ -127,7 +126,7 @@ func (v *verdict) ended(c *command, result process.Result, out *tail) {
 	shown := &tail{limit: shownOutput}
 	_, _ = shown.Write([]byte(out.String()))
 	ending := place.Ending(result)
-	if c.look != nil && result.Ending == process.TimedOut { // its own limit may only be what the look's other parts left
+	if c.look != nil && result.Ending == process.TimedOut { // its own limit may only be what the check's other commands left
 		ending += fmt.Sprintf("; the health check has to end within %s", c.look.limit)
 	}
 	f.Summary = fmt.Sprintf("%s: %s\n%s", redact.Line(c.name, 200), ending, shown.marked())

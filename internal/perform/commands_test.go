@@ -15,7 +15,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// timed is an environment in which every command takes so long, or as long as it may.
+// timed is an environment in which every command takes that long, or up to its limit.
 type timed struct {
 	takes time.Duration
 	may   []time.Duration
@@ -29,7 +29,7 @@ func (e *timed) Exec(_ context.Context, c process.Command) (process.Result, erro
 	return process.Result{Ending: process.Exited, Duration: e.takes}, nil
 }
 
-// prints is an environment in which every command fails and prints the same.
+// prints is an environment in which every command fails with the same output.
 type prints struct{ text string }
 
 func (p prints) Exec(_ context.Context, c process.Command) (process.Result, error) {
@@ -38,7 +38,7 @@ func (p prints) Exec(_ context.Context, c process.Command) (process.Result, erro
 }
 
 // Only the end of a long output is kept, and it may begin within a secret.
-func TestASecretOfWhichOnlyTheEndIsKeptIsMasked(t *testing.T) {
+func TestTheKeptEndOfASecretIsMasked(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2-canary-value-0123456789"
 	v, err := runCommands(t.Context(), prints{"key " + secret + strings.Repeat("x", shownOutput-10)}, shellCommands([]string{"make"}), nil, time.Minute, false, io.Discard)
@@ -50,7 +50,7 @@ func TestASecretOfWhichOnlyTheEndIsKeptIsMasked(t *testing.T) {
 	}
 }
 
-func TestWhatALookIsMadeOfEndsWithinTheTimeLimitOfItsCheck(t *testing.T) {
+func TestAllCommandsOfACheckShareItsTimeLimit(t *testing.T) {
 	t.Parallel()
 	const s = time.Second
 	ask := func(workflow.HealthCheck) process.Command { return process.Command{Args: []string{"ask"}} }
@@ -79,7 +79,7 @@ func TestWhatALookIsMadeOfEndsWithinTheTimeLimitOfItsCheck(t *testing.T) {
 	}
 }
 
-func TestASetUpOfTheCandidateThatIsCutOffIsNoFailureOfIt(t *testing.T) {
+func TestAnInterruptedSetUpIsNoFailureOfTheCandidate(t *testing.T) {
 	t.Parallel()
 	var cut *place.CutOffError
 	err := place.SetUpAgain(t.Context(), &timed{takes: time.Hour}, []string{"npm ci"}, nil, time.Minute, io.Discard)

@@ -3,19 +3,21 @@ package perform
 import (
 	"context"
 	"fmt"
+	"path"
 	"strconv"
 
 	"signalbox/internal/git"
+	"signalbox/internal/perform/testcount"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow/policy"
 )
 
-// inspectedBytes is the size of the largest file that is looked at: a larger one is refused for its size.
+// inspectedBytes is the size of the largest file that is inspected: a larger one is refused for its size.
 const inspectedBytes = 50 << 20
 
-// concerns looks for secrets and hidden characters in what a change adds: in the names of new files and in
-// contents, link targets among them, read as git has them. Lines that the file had before do not count. What hides in the
-// request belongs to it: the change was made for it.
+// concerns looks for secrets and hidden characters in what a change adds: in the names of new files and in contents, link
+// targets included. Lines that a file had before don't count. Hidden text in the request counts, because the change was made
+// for it.
 func (x *execution) concerns(ctx context.Context, changes []git.Change) (all []policy.Concern, err error) {
 	if request, err := x.theRequest(ctx); err == nil {
 		all = hiddenIn(request.Title + "\n" + request.Body)
@@ -46,7 +48,7 @@ func (x *execution) concerns(ctx context.Context, changes []git.Change) (all []p
 		contents[id] = append(x.Redact.Find(content), redact.Concealed(content)...)
 	}
 	if err := x.Repo.Blobs(ctx, ids, inspectedBytes, look); err != nil {
-		return nil, fmt.Errorf("look at the change's content: %w", err)
+		return nil, fmt.Errorf("inspect the change's content: %w", err)
 	}
 	ids = nil
 	for _, c := range changes {
@@ -56,7 +58,7 @@ func (x *execution) concerns(ctx context.Context, changes []git.Change) (all []p
 		}
 	}
 	if err := x.Repo.Blobs(ctx, ids, inspectedBytes, look); err != nil {
-		return nil, fmt.Errorf("look at the content before the change: %w", err)
+		return nil, fmt.Errorf("inspect the content before the change: %w", err)
 	}
 	for _, c := range changes {
 		before := map[redact.Found]bool{}
@@ -89,7 +91,7 @@ func (x *execution) concern(path string, f redact.Found) policy.Concern {
 	return c
 }
 
-// hiddenIn is what a reader of a request does not see of it.
+// hiddenIn returns the parts of a request that its reader doesn't see.
 func hiddenIn(request string) (all []policy.Concern) {
 	characters, commented := redact.Hidden(request)
 	if characters > 0 {
@@ -101,8 +103,8 @@ func hiddenIn(request string) (all []policy.Concern) {
 	return all
 }
 
-// filtered are the files of a change that the user's git would store otherwise than the agent left them. Filters are
-// programs of the user's, so none runs on what an agent wrote.
+// filtered returns the files of a change that the user's git filters would alter. Filters are the user's programs, so none
+// runs on an agent's files.
 func (x *execution) filtered(ctx context.Context, changes []git.Change) (all []policy.Concern, err error) {
 	var paths []string
 	for _, c := range changes {
@@ -120,4 +122,40 @@ func (x *execution) filtered(ctx context.Context, changes []git.Change) (all []p
 		}
 	}
 	return all, err
+}
+
+// countedBytes is how much of a file is searched for tests.
+const countedBytes = 4 << 20
+
+// testFiles returns the test files that the change touches: existing ones, and new ones that can end the tests early.
+func (x *execution) testFiles(ctx context.Context, changes []git.Change) (files []policy.TestFile, err error) {
+	var touched []git.Change
+	var ids []string
+	contents, added := map[string][]byte{}, map[string]bool{}
+	want := func(id, mode string) {
+		if _, known := contents[id]; !known && testcount.IsFile(mode) {
+			contents[id] = nil
+			ids = append(ids, id)
+		}
+	}
+	for _, c := range changes {
+		if c.OldMode == git.Absent {
+			added[c.NewID] = true
+		}
+		if (testcount.IsFile(c.OldMode) || testcount.IsFile(c.NewMode)) && testcount.Knows(c.Path) {
+			touched = append(touched, c)
+			want(c.OldID, c.OldMode)
+			want(c.NewID, c.NewMode)
+		}
+	}
+	if err := x.Repo.Blobs(ctx, ids, countedBytes, func(id string, content []byte) { contents[id] = append([]byte{}, content...) }); err != nil {
+		return nil, fmt.Errorf("count tests: %w", err)
+	}
+	for _, c := range touched {
+		if f, ok := testcount.File(c, contents, added[c.OldID]); ok {
+			f.Path = x.Redact.Line(path.Clean(c.Path), 200)
+			files = append(files, f)
+		}
+	}
+	return files, nil
 }

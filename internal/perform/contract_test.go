@@ -8,7 +8,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-func TestAPlanMayNameItsEnvironmentInOneWord(t *testing.T) {
+func TestAPlanMayOnlyNameItsEnvironment(t *testing.T) {
 	t.Parallel()
 	x := &execution{Performer: New(Config{Redact: redact.New(nil), Logger: slog.New(slog.DiscardHandler)})}
 	for environment, want := range map[string]string{

@@ -32,7 +32,7 @@ import (
 
 var errDied = errors.New("the process died")
 
-// life ends a process at one of the calls that it makes of git or of a port.
+// life ends a process at one of its calls to git or to a port.
 type life struct {
 	mu   sync.Mutex
 	left int
@@ -40,7 +40,7 @@ type life struct {
 	dead bool
 }
 
-// step is asked before and after each call.
+// step is called before and after each call.
 func (l *life) step() error {
 	if l == nil {
 		return nil
@@ -73,7 +73,7 @@ func do(l *life, act func() error) error {
 	return err
 }
 
-// outside is what lives on when a process dies: a git repository, an environment, a forge, and the bills of an agent.
+// outside survives the death of a process: a git repository, an environment, a forge, and the bills of an agent.
 type outside struct {
 	t     *testing.T
 	root  string
@@ -124,7 +124,7 @@ func (o *outside) git(input string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// ports are the world as one process reaches it.
+// ports connect one process to the outside.
 type ports struct {
 	*outside
 	life *life
@@ -237,7 +237,7 @@ func (w worker) Run(_ context.Context, task agent.Task, _ process.Executor) (age
 	})
 }
 
-// agreed has agreements to every setup.
+// agreed has an agreement to every setup.
 type agreed struct{}
 
 func (agreed) SetUpAgreed(string) (bool, error)    { return true, nil }
@@ -329,7 +329,7 @@ func (o *outside) process(ctx context.Context, l *life) *Performer {
 }
 
 // dying performs each action in processes that die: at the first call of a port, at the second, and so on, until one
-// lives through the action. Another process then performs it once more, as after a crash before the outcome was saved.
+// survives the action. Another process then performs it again, as after a crash before the outcome was saved.
 type dying struct {
 	*outside
 	deaths map[workflow.ActionKind]int
@@ -376,13 +376,13 @@ func (d dying) Perform(ctx context.Context, run workflow.Run, a workflow.Action,
 		}
 		again := d.process(ctx, nil).Perform(ctx, run, a, p)
 		if one, other := comparable(event), comparable(again); one != other {
-			d.t.Errorf("%s came to\n%s\nand when it was performed again to\n%s", a.Kind, one, other)
+			d.t.Errorf("%s returned\n%s\nand, performed again,\n%s", a.Kind, one, other)
 		}
 		return again
 	}
 }
 
-// comparable is what an event says, but for what differs between two that are the same: how long it took.
+// comparable returns an event without its duration, which differs between equal events.
 func comparable(event workflow.Event) string {
 	if e, ok := event.(workflow.TestsEnded); ok {
 		e.DurationMS = 0
@@ -422,14 +422,14 @@ func TestEveryActionMayBePerformedTwiceAndAfterACrash(t *testing.T) {
 			t.Parallel()
 			d := dying{newOutside(t), map[workflow.ActionKind]int{}, c.cancelAt}
 			c.settings.AutoApprove, c.settings.Tests, c.settings.Limits = true, []string{"true"}, workflow.DefaultLimits()
-			run := d.carry(t, c.settings)
+			run := d.execute(t, c.settings)
 			for _, kind := range c.dies {
 				if d.deaths[kind] == 0 {
 					t.Errorf("no process died in %s: %v", kind, d.deaths)
 				}
 			}
 			if kept := d.git("", "for-each-ref", "refs/signalbox/kept/1"); !strings.Contains(kept, "refs/signalbox/kept/1/") || d.made {
-				t.Errorf("what a call that was cut off left is on no ref: %q; an environment is left: %t", kept, d.made)
+				t.Errorf("the work of an interrupted call is on no ref: %q; an environment is left: %t", kept, d.made)
 			}
 			if c.cancelAt != "" {
 				if run.State != workflow.Canceled || len(d.merges) != 0 || (ports{d.outside, nil}).pull().State != forge.Closed {
@@ -441,14 +441,14 @@ func TestEveryActionMayBePerformedTwiceAndAfterACrash(t *testing.T) {
 				t.Fatalf("the run is %s, %+v; %d merges, %d pull requests, closed %d times", run.State, run.Error, len(d.merges), len(d.pulls), d.closed)
 			}
 			if got := d.git("", "show", "main:file.txt"); got != "before\nchanged" {
-				t.Errorf("merged is %q: what a call that was cut off left takes no part", got)
+				t.Errorf("merged %q: the work of an interrupted call must take no part", got)
 			}
 		})
 	}
 }
 
-// carry carries a new run as far as it goes.
-func (d dying) carry(t *testing.T, s workflow.Settings) workflow.Run {
+// execute executes a new run as far as possible.
+func (d dying) execute(t *testing.T, s workflow.Settings) workflow.Run {
 	t.Helper()
 	run := workflow.New(workflow.Start{RequestID: "RQ-20260101-001", RunID: "20260101-120000-abcdef", Number: 1, Title: "Change it", RequestPath: "requests/1.md",
 		Branch: "signalbox/1-change-it", Base: "main", Settings: s}, time.Now().UTC())
@@ -463,7 +463,7 @@ func (d dying) carry(t *testing.T, s workflow.Settings) workflow.Run {
 	return run
 }
 
-func TestAnEnvironmentThatIsGoneIsMadeAnewAtTheRecordedChange(t *testing.T) {
+func TestALostEnvironmentIsMadeAgainAtTheRecordedChange(t *testing.T) {
 	t.Parallel()
 	o := newOutside(t)
 	base := o.git("", "rev-parse", "HEAD")
@@ -477,6 +477,6 @@ func TestAnEnvironmentThatIsGoneIsMadeAnewAtTheRecordedChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	if change, err := env.Record(t.Context(), recorded, "Next\n"); err != nil || change.Changed {
-		t.Errorf("what is recorded next is %+v, %v, want the change that was recorded before", change, err)
+		t.Errorf("recorded next: %+v, %v, want the change that was recorded before", change, err)
 	}
 }

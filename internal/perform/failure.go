@@ -17,8 +17,8 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// failure turns an error into the document's words. Only what may pass by itself is
-// retryable; the rest says what a person can do.
+// failure describes an error for the document. It's retryable only if it may pass by itself; otherwise it says what a person can
+// do.
 func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 	kind := kinds[a.Kind]
 	e := workflow.Error{Category: cmp.Or(kind.category, workflow.CategoryExecution), ReasonCode: workflow.ActionFailedCode,
@@ -44,7 +44,7 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 		advise(workflow.Advice(allowMore))
 	case errors.Is(err, environment.ErrGone):
 		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.EnvironmentGoneCode, false, workflow.CategoryEnvironment, environment.ErrGone.Error()
-		e.Next = []workflow.NextStep{x.run.Ask("have it made again with what was recorded", workflow.VerbResume)}
+		e.Next = []workflow.NextStep{x.run.Ask("have it made again from the recorded work", workflow.VerbResume)}
 	case errors.Is(err, environment.ErrNoIsolation):
 		e.ReasonCode, e.Retryable = workflow.NoIsolationCode, false
 		unprotected := x.run.Ask("install bubblewrap (apt-get install bubblewrap), or say that commands may run unprotected", workflow.VerbResume)
@@ -98,7 +98,7 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 		e.ReasonCode, e.Retryable, e.Title = workflow.NoBaseBranchCode, false, "the base branch is gone"
 		e.Next = []workflow.NextStep{byGit("make it again", "branch", x.run.Details.Base, "COMMIT"), resume, x.run.GiveUp("or give the run up")}
 	case errors.Is(err, forge.ErrRemote):
-		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.RemoteRefusesCode, mayPass(err), workflow.CategoryGit, "the remote would not take the merge"
+		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.RemoteRefusesCode, mayPass(err), workflow.CategoryGit, "the remote refuses the merge"
 		if errors.Is(err, git.ErrUnreachable) {
 			e.Title = "the remote can't be reached"
 		}
@@ -112,10 +112,14 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 		advise(workflow.Advice("it is kept as it is; fix it, or move it away: " + broken.Place()))
 	case errors.Is(err, fs.ErrPermission):
 		e.ReasonCode, e.Retryable = workflow.NoPermissionCode, false
-		advise(workflow.NextStep{Text: "let yourself read and write it", Program: x.accessTo(err)})
+		step := workflow.NextStep{Text: "let yourself read and write it"}
+		if at := (*fs.PathError)(nil); errors.As(err, &at) {
+			step.Program = []string{"chmod", "u+rwX", x.Redact.String(at.Path)}
+		}
+		advise(step)
 	case errors.Is(err, syscall.EROFS):
 		e.ReasonCode, e.Retryable, e.Category = workflow.ReadOnlyCode, false, workflow.CategoryEnvironment
-		advise(workflow.Advice("see to it that the file system can be written"))
+		advise(workflow.Advice("make the file system writable"))
 	}
 	if !e.Retryable && len(e.Next) == 0 {
 		advise(workflow.NextStep{Text: "see what is wrong", Verb: workflow.VerbDoctor})
@@ -123,45 +127,35 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 	return e
 }
 
-// byGit is a step that a person takes with git.
+// byGit returns a step that a person takes with git.
 func byGit(text string, args ...string) workflow.NextStep {
 	return workflow.NextStep{Text: text, Program: append([]string{"git"}, args...)}
 }
 
-// accessTo is the command for the file that an error names; nil if it names none.
-func (x *execution) accessTo(err error) []string {
-	var at *fs.PathError
-	if !errors.As(err, &at) {
-		return nil
-	}
-	return []string{"chmod", "u+rwX", x.Redact.String(at.Path)}
-}
-
-// innermost is the error that says what is too large, without where we came across it.
+// innermost returns the error that says what is too large, without its context.
 func innermost(err error) error {
 	for {
 		next := errors.Unwrap(err)
-		if next == nil || next == environment.ErrTooLarge { //nolint:errorlint // the one before it is wanted
+		if next == nil || next == environment.ErrTooLarge { //nolint:errorlint // the error before it is wanted
 			return err
 		}
 		err = next
 	}
 }
 
-// passing are the errors that may be gone by themselves in a minute. Everything else is taken for permanent: a
-// person who is told at once what is wrong loses nothing by it, while four silent tries cost a minute and end with
-// the same words. EIO is not among them, for who writes again to a disk that fails may lose more.
+// passing are the errors that may pass by themselves within a minute. All others count as permanent: four silent tries cost
+// a minute and end with the same message. EIO isn't one of them: writing again to a failing disk may lose more.
 var passing = []error{
 	git.ErrLocked, git.ErrRefMoved, git.ErrUnreachable, // another git program, or the network
 	context.DeadlineExceeded, process.ErrUnkillable, // the machine was too busy
 	io.ErrUnexpectedEOF, net.ErrClosed, // the other side went away
 	syscall.EAGAIN, syscall.EBUSY, syscall.EINTR, syscall.ETXTBSY, syscall.ESTALE,
-	syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, // other programs use them up for now
+	syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, // other programs use them for now
 	syscall.ETIMEDOUT, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE,
 	syscall.ENETUNREACH, syscall.ENETDOWN, syscall.EHOSTUNREACH,
 }
 
-// mayPass reports whether an action that ended with err is worth another try unasked.
+// mayPass reports whether an action that failed with err is worth another try without asking.
 func mayPass(err error) bool {
 	for _, p := range passing {
 		if errors.Is(err, p) {

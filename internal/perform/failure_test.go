@@ -16,7 +16,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-func TestOnlyWhatCanPassByItselfIsTriedAgain(t *testing.T) {
+func TestOnlyPassingErrorsAreRetried(t *testing.T) {
 	t.Parallel()
 	run := workflow.Run{Details: workflow.Details{Number: 42}}
 	for _, c := range []struct {
@@ -36,7 +36,7 @@ func TestOnlyWhatCanPassByItselfIsTriedAgain(t *testing.T) {
 		{git.ErrRejected, false, "signalbox doctor"},
 		{&fs.PathError{Op: "open", Path: "/x/y", Err: syscall.EIO}, false, "signalbox doctor"},
 		{&fs.PathError{Op: "open", Path: "/x/y z", Err: syscall.EACCES}, false, `chmod u+rwX "/x/y z"`},
-		{&fs.PathError{Op: "open", Path: "/x/y", Err: syscall.EROFS}, false, "can be written"},
+		{&fs.PathError{Op: "open", Path: "/x/y", Err: syscall.EROFS}, false, "file system writable"},
 		{&store.BrokenError{Path: "runs/RQ-1/planning.json", Reason: "unexpected EOF"}, false, "runs/RQ-1/planning.json"},
 		{fmt.Errorf("write: %w: %w", store.ErrWrite, syscall.ENOSPC), false, "free disk space"},
 	} {
@@ -47,14 +47,14 @@ func TestOnlyWhatCanPassByItselfIsTriedAgain(t *testing.T) {
 			t.Errorf("%v: retryable %t, to do %q; want %t and %q", err, got.Retryable, lines, c.retried, c.do)
 		}
 		if !got.Retryable && !strings.Contains(lines[len(lines)-1], "signalbox resume 42") {
-			t.Errorf("%v: no way back in %q", err, lines)
+			t.Errorf("%v: no way to resume in %q", err, lines)
 		}
 	}
 }
 
-func TestARemoteThatCannotBeReachedIsNotSaidToRefuse(t *testing.T) {
+func TestAnUnreachableRemoteDoesNotCountAsARefusal(t *testing.T) {
 	t.Parallel()
-	for says, err := range map[string]error{"can't be reached": fmt.Errorf("%w: %w", forge.ErrRemote, git.ErrUnreachable), "would not take": forge.ErrRemote} {
+	for says, err := range map[string]error{"can't be reached": fmt.Errorf("%w: %w", forge.ErrRemote, git.ErrUnreachable), "refuses the merge": forge.ErrRemote} {
 		got := (&execution{Performer: &Performer{}}).failure(workflow.Action{Kind: workflow.CreateBranch}, err)
 		if got.ReasonCode != workflow.RemoteRefusesCode || !strings.Contains(got.Title, says) {
 			t.Errorf("%v: %s, %q; want %q", err, got.ReasonCode, got.Title, says)

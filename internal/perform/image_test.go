@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// images is a driver that notes the image of each environment that it is asked for.
+// images is a driver that notes the image of each environment.
 type images struct {
 	environment.Driver
 	asked []string
@@ -26,7 +26,7 @@ func (*images) Attach(context.Context, environment.Spec) (environment.Environmen
 	return imageless{}, nil
 }
 
-func TestARunWorksInTheImageThatItsPlanChose(t *testing.T) {
+func TestARunUsesTheImageThatItsPlanChose(t *testing.T) {
 	t.Parallel()
 	driver := &images{}
 	x := &execution{Performer: &Performer{Config: Config{Environments: driver}}, cache: &cache{}}

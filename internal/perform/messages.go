@@ -13,9 +13,9 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Commits says what the commits of a run carry beside the user's name.
+// Commits says how a run's commits are signed and attributed.
 type Commits struct {
-	// Sign says which are signed; empty means none.
+	// Sign says which commits are signed; empty means none.
 	Sign git.Signing
 	// SignOff adds the user's Signed-off-by.
 	SignOff bool
@@ -31,7 +31,7 @@ const (
 	CoAuthoredBy Trailer = "co-authored-by"
 )
 
-// trailers name the agents of some roles, and the user where they sign off.
+// trailers returns the trailers for the agents of some roles, and the user's sign-off if configured.
 func (x *execution) trailers(ctx context.Context, roles ...workflow.Role) string {
 	var lines []string
 	for _, a := range x.run.Details.Assistants {
@@ -66,7 +66,7 @@ func (x *execution) trailers(ctx context.Context, roles ...workflow.Role) string
 	return text + "\n"
 }
 
-// commitMessage says which step of which request a commit is.
+// commitMessage names the step and the request of a commit.
 func (x *execution) commitMessage(ctx context.Context, a workflow.Action) string {
 	title, body := "", ""
 	for _, s := range x.run.Steps {
@@ -92,8 +92,7 @@ func (x *execution) commitMessage(ctx context.Context, a workflow.Action) string
 	return message + fmt.Sprintf("Signalbox-Request: %s\nSignalbox-Step: %s\n", x.run.RequestID, a.StepID) + x.trailers(ctx, workflow.Implementer)
 }
 
-// mergeMessage is the merge commit's message: what was asked, and the evidence
-// that it may be merged.
+// mergeMessage is the merge commit's message: the request, its steps and the evidence.
 func (x *execution) mergeMessage(ctx context.Context) string {
 	r, j := &x.run, &x.run.Details
 	var b strings.Builder

@@ -1,7 +1,7 @@
-// Package perform carries out the actions of a run, one file per action. What
-// an action does depends on the run's document, and it may have been carried
-// out before, in part or wholly, by a process that died: each first looks for
-// what it would make. It refuses to decide what follows: it returns facts.
+// Package perform performs the actions of a run. What an action does depends on
+// the run's document alone. A process that died may have performed it before, in
+// part or wholly, so each action first looks for its own results. The package
+// refuses to decide what follows: it returns facts.
 package perform
 
 import (
@@ -25,7 +25,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Config is what actions are carried out with. All but Detect, Settings, Program, Named, MayCall, Prompts, Redact and Logger are required.
+// Config is what actions need. All but Detect, Settings, Program, Named, MayCall, Prompts, Redact and Logger are required.
 type Config struct {
 	Artifacts    Artifacts
 	Repo         *git.Repo
@@ -38,39 +38,38 @@ type Config struct {
 	Baseline engine.Document[Baseline]
 	// Sessions lists the project's sessions by name.
 	Sessions func(ctx context.Context) ([]string, error)
-	// Detect reads what the project's files at a commit say of its environment; language is the task's, empty if it has none.
+	// Detect derives an environment from the project's files at a commit; language is the task's, empty if it has none.
 	Detect func(ctx context.Context, commit, language string) (workflow.Detection, error)
-	// Settings are what the configuration says now of a run for the request; nil leaves every run its own.
+	// Settings returns the present settings for a run of the request; nil keeps each run's own.
 	Settings func(request forge.Request) (workflow.Settings, error)
-	// Agents are the agents by role. A role that is missing is skipped by the workflow.
+	// Agents are the agents by role. The workflow skips a missing role.
 	Agents map[workflow.Role]agent.Agent
-	// Program is what a person named now to implement requests; Agents has it. Named builds the agents of
-	// a run that goes on with a program which was named before; nil where there is no such run.
+	// Program implements requests, by a person's choice for this process; Agents has it. Named builds the agents of a
+	// run that resumes with an earlier such choice; nil if there is no such run.
 	Program string
 	Named   func(ctx context.Context, program string) (map[workflow.Role]agent.Agent, error)
-	// MayCall says for free why an agent that a run has in one of some roles could not be called where inside runs commands; an
-	// *AgentError is a person's to settle. program is what a person named for the run. Nil asks nothing.
+	// MayCall returns, without calling a model, why one of the run's agents can't be called where inside runs commands. A
+	// person has to resolve an *AgentError. program is a person's choice for the run. Nil checks nothing.
 	MayCall func(ctx context.Context, program string, roles []workflow.Role, inside process.Executor) error
-	// Rules answer what an agent asks without a person, by its role.
+	// Rules answer an agent's questions without a person, by its role.
 	Rules map[workflow.Role]permission.Rules
 	// Prompts are the project's own prompts by role, made by PromptTemplate.
 	Prompts map[workflow.Role]*template.Template
-	// Isolation says what stands between a command and this machine from now on: "bubblewrap", "container" or "none".
+	// Isolation is what isolates commands from this machine from now on: "bubblewrap", "container" or "none".
 	Isolation string
-	// Ask is the command that starts a service in an environment and asks it what a health check asks.
+	// Ask returns the command that starts a service in an environment and sends it a health check's request.
 	Ask func(workflow.HealthCheck) process.Command
-	// Agreements remembers which setups people agreed to; nil remembers none, so that each run asks.
+	// Agreements remembers which setups people agreed to; nil remembers none, so each run asks.
 	Agreements Agreements
-	// Commits says what the run's commits carry beside the user's name.
-	Commits Commits
-	// Offline: the configuration lets commands reach no network, so that none is waited for.
+	Commits    Commits
+	// Offline: the configuration gives commands no network, so a network failure doesn't pass by itself.
 	Offline bool
 	Clock   engine.Clock
 	Redact  *redact.Redactor
 	Logger  *slog.Logger
 }
 
-// Performer carries out actions. It implements engine.Performer.
+// Performer performs actions. It implements engine.Performer.
 type Performer struct {
 	Config
 	mu     sync.Mutex
@@ -88,24 +87,24 @@ func New(c Config) *Performer {
 	return &Performer{Config: c, caches: map[string]*cache{}}
 }
 
-// cache is what was found for a run since Begin. It saves time and nothing else: an engine that begins anew without it
-// comes to the same, unless somebody changes the project meanwhile.
+// cache has what was found for a run since Begin. It only saves time: without it, an engine gets the same results unless the
+// project changes meanwhile.
 type cache struct {
 	agents map[workflow.Role]agent.Agent
-	// env is attached once, and again when a plan chose an environment with another image than its own.
+	// env is attached once, and again if a plan chose an environment with another image.
 	env   environment.Environment
 	image string
-	// asked is the request. Reading it means reading all of them, or asking a server.
+	// asked is the request. Reading it means reading all requests, or asking a server.
 	asked *forge.Request
 	shown shown
 }
 
-// execution is one action of one run while it's carried out.
+// execution is one action of one run in progress.
 type execution struct {
 	*Performer
 	*cache
 	run workflow.Run
-	// presence begins as the run's, and goes into the outcome.
+	// presence begins as the run's and goes into the outcome.
 	presence workflow.Presence
 	progress engine.Progress
 }
@@ -121,13 +120,13 @@ func (p *Performer) of(run workflow.Run) *execution {
 	return &execution{Performer: p, cache: c, run: run, presence: run.Details.Presence}
 }
 
-// Begin implements engine.Performer. It gives the run the program that a person named for it before, unless one is named now.
+// Begin implements engine.Performer. It gives the run the program that a person chose for it before, unless one is chosen now.
 func (p *Performer) Begin(ctx context.Context, run workflow.Run) error {
 	c := &cache{agents: p.Agents}
 	if program := run.Details.Program; program != "" && p.Program == "" && p.Named != nil && !run.State.Final() {
 		agents, err := p.Named(ctx, program)
 		if err != nil {
-			return fmt.Errorf("go on with %q: %w", program, err)
+			return fmt.Errorf("continue with %q: %w", program, err)
 		}
 		c.agents = agents
 	}
@@ -146,8 +145,7 @@ func (p *Performer) Holder(ctx context.Context, run workflow.Run) (pid int, err 
 	return starters[0], nil
 }
 
-// Sweep implements engine.Performer. It ends orphans alone: what an engine that lives has started is its own, even if its
-// lock is lost.
+// Sweep implements engine.Performer. It ends orphans only: a living engine owns its processes, even if it lost its lock.
 func (p *Performer) Sweep(ctx context.Context, run workflow.Run) error {
 	_, err := process.SweepOrphans(ctx, place.RunVariable+"="+run.RunID)
 	return err

@@ -12,7 +12,7 @@ import (
 	"signalbox/internal/workflow/machine"
 )
 
-// resets is an environment that notes what it was brought to.
+// resets is an environment that notes its resets.
 type resets struct {
 	environment.Environment
 	to []string
@@ -36,7 +36,7 @@ func (d oneEnvironment) Attach(context.Context, environment.Spec) (environment.E
 	return d.env, nil
 }
 
-// atRecorded is a run whose environment was just recorded, as the document says.
+// atRecorded is a run whose environment was just recorded, according to the document.
 func atRecorded() workflow.Run {
 	run := workflow.New(workflow.Start{RequestID: "RQ-20260101-001", RunID: "20260101-120000-abcdef", Number: 1, Branch: "signalbox/1-x", Base: "main"}, time.Unix(0, 0))
 	run.State, run.Details.Head, run.Details.Epoch, run.Details.EnvID = workflow.Running, "c1", 3, "issue-1"
@@ -45,7 +45,7 @@ func atRecorded() workflow.Run {
 	return run
 }
 
-func TestWhatIsKnownOfAnEnvironmentComesFromTheDocument(t *testing.T) {
+func TestTheStateOfAnEnvironmentComesFromTheDocument(t *testing.T) {
 	t.Parallel()
 	env := &resets{}
 	// Each process is another Performer: none has anything but the document.
@@ -59,11 +59,11 @@ func TestWhatIsKnownOfAnEnvironmentComesFromTheDocument(t *testing.T) {
 	}
 	run := atRecorded()
 	if after := ready(run); len(env.to) != 0 || after.Content != "" {
-		t.Errorf("an environment that was just recorded is brought to %q; then %+v is known", env.to, after)
+		t.Errorf("a just recorded environment was reset to %q; then %+v is known", env.to, after)
 	}
 	same, _ := machine.Decide(run, workflow.Admitted{Epoch: 3}, run.UpdatedAt)
 	if ready(same); len(env.to) != 1 || env.to[0] != "c1" || !same.Details.Presence.Entered {
-		t.Errorf("after a stop it was brought to %q; known is %+v", env.to, same.Details.Presence)
+		t.Errorf("after a stop it was reset to %q; known is %+v", env.to, same.Details.Presence)
 	}
 	other, _ := machine.Decide(run, workflow.Admitted{Epoch: 4}, run.UpdatedAt)
 	if other.Details.Presence.Entered || other.Details.Presence.Content != "" {

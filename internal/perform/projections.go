@@ -15,20 +15,19 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// shown is what the projections say now, so that a transition which changes
-// nothing in them writes nothing.
+// shown is the present content of the projections, so that unchanged ones aren't written again.
 type shown struct {
 	entry  *registry.Environment
 	status registry.IssueStatus
 	report string
-	// comment is the progress comment; empty until this engine wrote it.
+	// comment is the progress comment; empty until this engine writes it.
 	comment string
 	errors  *workflow.Error
 	once    bool
 }
 
-// Project implements engine.Performer. It brings everything that is read off the run up to date: environments.json, the
-// issue status, report.md, errors.json and the branch. At start all are written anew.
+// Project implements engine.Performer. It updates everything that is derived from the run: environments.json, the issue
+// status, report.md, errors.json and the branch. An engine's first call writes all of them.
 func (p *Performer) Project(ctx context.Context, run workflow.Run) error {
 	x := p.of(run)
 	err := errors.Join(x.projectStatus(ctx), x.projectEnvironment(ctx), x.projectReport(ctx), x.projectBranch(ctx))
@@ -40,10 +39,10 @@ func (p *Performer) Project(ctx context.Context, run workflow.Run) error {
 	return nil
 }
 
-// progressKey names the one comment on a request that says how far it is (P9).
+// progressKey names the one comment on a request that shows its progress (P9).
 const progressKey = "signalbox/progress"
 
-// projectComment edits the progress comment. It is for people; the run goes on without it.
+// projectComment edits the progress comment. A failure doesn't stop the run.
 func (x *execution) projectComment(ctx context.Context) error {
 	text := x.clean(registry.CommentOf(&x.run, commandline.Line))
 	if text == x.shown.comment || x.run.State == workflow.Queued {
@@ -61,7 +60,7 @@ func (x *execution) projectStatus(ctx context.Context) error {
 	j := &x.run.Details
 	if j.Preparing && j.EnvID != "" && !j.EnvRemoved &&
 		(x.run.State == workflow.Running || x.run.Error != nil && x.run.Error.ReasonCode == workflow.PreparedCode) {
-		return nil // the run has come to the environment that it was admitted for: the session says how it goes on
+		return nil // the run has its environment: from here on the session sets the status
 	}
 	status := registry.IssueStatusOf(&x.run)
 	same := x.shown.status
@@ -71,8 +70,8 @@ func (x *execution) projectStatus(ctx context.Context) error {
 	}
 	x.shown.status = status
 	return x.IssueStatus(status.Issue).Update(ctx, func(s *registry.IssueStatus) error {
-		// A session went on in the run's environment after the run stood still. What it said stands until the run
-		// moves, and a run that is given up undoes no success.
+		// A session may have worked on in the environment after the run ended. Its status counts until the run moves,
+		// and canceling a run undoes no success.
 		givenUp := j.Canceling || x.run.State == workflow.Canceled
 		if x.run.State.Ended() && s.Timestamp.After(*x.run.EndedAt) || givenUp && s.Status == registry.IssueComplete {
 			return nil
@@ -85,7 +84,13 @@ func (x *execution) projectStatus(ctx context.Context) error {
 
 func (x *execution) projectEnvironment(ctx context.Context) error {
 	entry, ok := registry.EntryOf(&x.run)
-	if x.shown.once && sameEntry(x.shown.entry, &entry, ok) {
+	same := x.shown.entry == nil && !ok
+	if x.shown.entry != nil && ok {
+		before := *x.shown.entry
+		before.LastUsedAt = entry.LastUsedAt
+		same = reflect.DeepEqual(before, entry)
+	}
+	if x.shown.once && same {
 		return nil
 	}
 	x.shown.entry = nil
@@ -93,8 +98,11 @@ func (x *execution) projectEnvironment(ctx context.Context) error {
 		x.shown.entry = &entry
 	}
 	id := x.run.EnvironmentID()
-	if x.run.Details.EnvID == "" && !ok && !x.registered(ctx, id) {
-		return nil
+	if x.run.Details.EnvID == "" && !ok { // it may have an entry if it was admitted and then blocked
+		doc, err := x.Places.Registry.Load(ctx)
+		if x.run.Details.Epoch == 0 || err != nil || !slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == id }) {
+			return nil
+		}
 	}
 	return x.Places.Registry.Update(ctx, func(doc *registry.Environments) error {
 		i := slices.IndexFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == id })
@@ -111,26 +119,7 @@ func (x *execution) projectEnvironment(ctx context.Context) error {
 	})
 }
 
-// registered reports whether the run, which has no environment yet, was blocked and has an entry for that.
-func (x *execution) registered(ctx context.Context, id string) bool {
-	if x.run.Details.Epoch == 0 {
-		return false // it was never admitted
-	}
-	doc, err := x.Places.Registry.Load(ctx)
-	return err == nil && slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == id })
-}
-
-func sameEntry(shown, entry *registry.Environment, ok bool) bool {
-	if shown == nil || !ok {
-		return shown == nil && !ok
-	}
-	same := *shown
-	same.LastUsedAt = entry.LastUsedAt
-	return reflect.DeepEqual(&same, entry)
-}
-
-// projectReport writes the report when there is something new to say, and
-// errors.json exactly while the run has an error.
+// projectReport writes the report if it changed, and keeps errors.json exactly while the run has an error.
 func (x *execution) projectReport(ctx context.Context) error {
 	text := report.Of(&x.run)
 	if text != x.shown.report {
@@ -147,8 +136,8 @@ func (x *execution) projectReport(ctx context.Context) error {
 	return err
 }
 
-// projectBranch moves the branch to the last recorded commit from where the document says that it may
-// be moved. Where somebody else put it is looked at before the next action: see Look.
+// projectBranch moves the branch to the last recorded commit if it is where the document expects it. Look handles a branch
+// that a person moved.
 func (x *execution) projectBranch(ctx context.Context) error {
 	j := x.run.Details
 	if j.Head == "" || j.Head == j.BranchAt || j.EnvRemoved {

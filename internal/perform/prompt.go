@@ -6,6 +6,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"slices"
 	"sync"
 	"text/template"
 
@@ -21,7 +22,7 @@ var prompts = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("prompts").Funcs(template.FuncMap{"quote": redact.Fenced}).ParseFS(promptFiles, "prompts/*.md"))
 })
 
-// PromptTemplate reads a project's own prompt for a role, in the place of ours. It may use ours:
+// PromptTemplate parses a project's own prompt for a role, which replaces ours. It may include ours:
 // {{template "planner.md" .}}, {{template "request" .}}.
 func PromptTemplate(role workflow.Role, text string) (*template.Template, error) {
 	base, err := prompts().Clone()
@@ -35,14 +36,13 @@ func PromptTemplate(role workflow.Role, text string) (*template.Template, error)
 	return t, nil
 }
 
-// promptRun is a run as a project's templates know it.
+// promptRun is a run in a project's templates.
 type promptRun struct{ workflow.Run }
 
 // Journey returns the details by their earlier name, which templates of projects may use.
 func (r promptRun) Journey() workflow.Details { return r.Details }
 
-// briefing is what the prompts are made from. Everything in it may be a
-// stranger's words; quote marks them as such.
+// briefing is the data of the prompts. Everything in it may be untrusted text; quote marks it as such.
 type briefing struct {
 	Run       promptRun
 	Request   forge.Request
@@ -52,16 +52,16 @@ type briefing struct {
 	Documents []document
 	Findings  []workflow.Finding
 	SetUp     *workflow.SetUp
-	// HandOver is what the set-up came to; Detection what was found in the project's files.
+	// HandOver is the result of the setup; Detection comes from the project's files.
 	HandOver  workflow.HandOver
 	Detection *workflow.Detection
 	Diff      string
-	// Flags are why a person has to look at the change.
+	// Flags are the reasons why a person has to look at the change.
 	Flags []string
 	// FailedBefore are the tests that failed before anything was changed.
 	FailedBefore []string
 	Tests        []string
-	// Again: the agent goes on with a conversation that it had about this request.
+	// Again: the agent resumes its conversation about this request.
 	Again bool
 }
 
@@ -80,7 +80,16 @@ func (x *execution) prompt(ctx context.Context, a workflow.Action) (string, erro
 	case workflow.Planner:
 		b.Documents, err = x.design(ctx)
 	case workflow.Implementer:
-		b.Step, err = x.planned(ctx, a.StepID)
+		if x.run.Artifacts.PlanningJSON == nil {
+			break
+		}
+		plan, loadErr := x.Artifacts.LoadPlan(ctx, workflow.RefOf(&x.run))
+		if loadErr != nil {
+			return "", fmt.Errorf("read plan: %w", loadErr)
+		}
+		if i := slices.IndexFunc(plan.Actions.Steps, func(s workflow.PlannedStep) bool { return s.StepID == a.StepID }); i >= 0 {
+			b.Step = plan.Actions.Steps[i] // a fix after a review has none
+		}
 	case workflow.Reviewer:
 		b.Flags = x.run.Details.Flags
 		diff := limited{left: diffLimit}
@@ -93,32 +102,14 @@ func (x *execution) prompt(ctx context.Context, a workflow.Action) (string, erro
 		return "", err
 	}
 	var text bytes.Buffer
-	written := cmp.Or(x.Prompts[a.Role], prompts().Lookup(string(a.Role)+".md")) // the project's own, or ours
+	written := cmp.Or(x.Prompts[a.Role], prompts().Lookup(string(a.Role)+".md")) // the project's prompt or ours
 	if err := written.Execute(&text, b); err != nil {
 		return "", fmt.Errorf("write prompt for %s: %w", a.Role, err)
 	}
 	return x.Redact.String(text.String()), nil
 }
 
-// planned is the step's instruction out of planning.json; a mend has none.
-func (x *execution) planned(ctx context.Context, id string) (workflow.PlannedStep, error) {
-	if x.run.Artifacts.PlanningJSON == nil {
-		return workflow.PlannedStep{}, nil
-	}
-	plan, err := x.Artifacts.LoadPlan(ctx, workflow.RefOf(&x.run))
-	if err != nil {
-		return workflow.PlannedStep{}, fmt.Errorf("read plan: %w", err)
-	}
-	for _, step := range plan.Actions.Steps {
-		if step.StepID == id {
-			return step, nil
-		}
-	}
-	return workflow.PlannedStep{}, nil
-}
-
-// diffLimit is how much of a change a reviewer is shown in the prompt, in
-// bytes; the whole is in the working directory's history.
+// diffLimit is how much of a change the reviewer's prompt shows, in bytes. All of it is in the working directory's history.
 const diffLimit = 200 << 10
 
 // limited keeps the first bytes written to it.

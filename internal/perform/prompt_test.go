@@ -18,8 +18,8 @@ func rendered(t *testing.T, role workflow.Role, b briefing) string {
 	return strings.Join(strings.Fields(text.String()), " ")
 }
 
-// Each row of the specification's section 7.1, and what the prompt says of it.
-func TestThePlannerIsToldHowToChooseAndVerifyAnEnvironment(t *testing.T) {
+// Each row of the specification's section 7.1, with its words in the prompt.
+func TestThePlannersPromptSaysHowToChooseAndVerifyAnEnvironment(t *testing.T) {
 	t.Parallel()
 	var b briefing
 	b.Run.Details.Settings.Environments = []string{"python", "miniforge", "node", "java", "go"}
@@ -53,14 +53,14 @@ func TestThePlannerIsToldHowToChooseAndVerifyAnEnvironment(t *testing.T) {
 	} {
 		for _, words := range says {
 			if !strings.Contains(prompt, words) {
-				t.Errorf("%s: the planner is not told %q", row, words)
+				t.Errorf("%s: the planner's prompt lacks %q", row, words)
 			}
 		}
 	}
 }
 
 // Section 7.2.
-func TestTheImplementerIsToldOfTheEnvironmentAndItsErrors(t *testing.T) {
+func TestTheImplementersPromptDescribesTheEnvironmentAndItsErrors(t *testing.T) {
 	t.Parallel()
 	for status, says := range map[string][]string{
 		"success": {"The environment (node) is set up and verified"},
@@ -73,13 +73,13 @@ func TestTheImplementerIsToldOfTheEnvironmentAndItsErrors(t *testing.T) {
 		prompt := rendered(t, workflow.Implementer, b)
 		for _, words := range says {
 			if !strings.Contains(prompt, words) {
-				t.Errorf("after a set-up that ended with %s the implementer is not told %q:\n%s", status, words, prompt)
+				t.Errorf("after a setup that ended with %s the implementer's prompt lacks %q:\n%s", status, words, prompt)
 			}
 		}
 	}
 }
 
-func TestATemplateOfAProjectMayUseTheEarlierNameOfDetails(t *testing.T) {
+func TestAProjectsTemplateMayUseTheEarlierNameOfDetails(t *testing.T) {
 	t.Parallel()
 	theirs, err := PromptTemplate(workflow.Planner, "{{.Run.Journey.Base}} {{.Run.Details.Base}} {{.Run.RequestID}}")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// openPullRequest offers the change, if the branch still is what was tested and approved.
+// openPullRequest opens the pull request if the branch is still what was tested and approved.
 func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	j := x.run.Details
 	if at, err := x.branchAt(ctx); err != nil {
@@ -33,7 +33,7 @@ func (x *execution) closePullRequest(ctx context.Context, o workflow.Outcome, _ 
 	return workflow.PullRequestClosed{Outcome: o}, x.Forge.ClosePullRequest(ctx, x.run.Details.PullRequest.Number)
 }
 
-// watchChecks waits for the verdict on the merge candidate, and no longer than the limit.
+// watchChecks waits for the checks of the merge candidate, up to the limit.
 func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	limited, cancel := context.WithTimeout(ctx, seconds(x.run.Details.Settings.Limits.ChecksTotalSec))
 	defer cancel()
@@ -75,9 +75,8 @@ func (x *execution) merge(ctx context.Context, o workflow.Outcome, _ workflow.Ac
 	return workflow.Merged{Outcome: o, Commit: merged.MergeCommit}, nil
 }
 
-// removeEnvironment deletes the environment and the branch. The branch's last
-// commit, and what was not recorded yet, stay reachable from a ref (DESIGN
-// decision 7).
+// removeEnvironment deletes the environment and the branch. The branch's last commit and unrecorded work stay reachable from a
+// ref (DESIGN decision 7).
 func (x *execution) removeEnvironment(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	kept, err := x.keepWork(ctx)
 	if err != nil {
@@ -96,7 +95,7 @@ func (x *execution) removeEnvironment(ctx context.Context, o workflow.Outcome, _
 			err = x.Repo.DeleteRef(ctx, x.branchRef(), at)
 		}
 	case errors.Is(err, git.ErrNotFound):
-		err = x.Repo.DropRef(ctx, x.branchRef()) // for the lock of a git that was killed behind the deletion
+		err = x.Repo.DropRef(ctx, x.branchRef()) // removes the lock of a git that was killed after the deletion
 	}
 	if err != nil {
 		return nil, fmt.Errorf("remove branch %q: %w", x.run.Details.Branch, err)
@@ -104,9 +103,8 @@ func (x *execution) removeEnvironment(ctx context.Context, o workflow.Outcome, _
 	return workflow.EnvironmentRemoved{Outcome: o, KeptRef: kept}, nil
 }
 
-// keepWork puts the head, or on top of it what lies in the environment
-// unrecorded, on a ref and returns the ref's name; empty when there is nothing
-// that the base branch lacks.
+// keepWork saves the head, with any unrecorded work on top, on a ref and returns the ref's name; empty if the base branch lacks
+// nothing.
 func (x *execution) keepWork(ctx context.Context) (string, error) {
 	j := x.run.Details
 	if j.Head == "" {
@@ -127,7 +125,7 @@ func (x *execution) keepWork(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if visited && commit != j.Head {
-		x.tell(ctx, place.KeptRef(&x.run, commit))
+		x.reportRef(ctx, place.KeptRef(&x.run, commit))
 	}
 	return place.KeptRef(&x.run, commit), nil
 }

@@ -21,7 +21,7 @@ import (
 	"signalbox/internal/workflow/machine"
 )
 
-// clock stands still. What waits for it tells for how long, and goes on when the test lets it.
+// clock is stopped. A waiter reports its duration and continues when the test lets it.
 type clock struct {
 	now   time.Time
 	waits chan wait
@@ -38,7 +38,7 @@ func (c *clock) after(d time.Duration) <-chan time.Time {
 	return w.over
 }
 
-// calling is a run whose pending action lasts until the test ends it, in the place of a call of an agent.
+// calling is a run whose pending action replaces an agent's call and lasts until the test ends it.
 type calling struct {
 	*Performer
 	root  string
@@ -114,14 +114,14 @@ func (noForge) Request(context.Context, string) (forge.Request, error) {
 	return forge.Request{}, forge.ErrNotFound
 }
 
-// call is what the action's call of an agent is.
+// call returns the action's call of an agent.
 func (c *calling) call() *call {
 	x := c.of(workflow.Run{RequestID: c.ref.RequestID, RunID: c.ref.RunID})
 	x.progress = c.at
 	return &call{execution: x, key: "009-wait", name: "implementer.S01.1.log", end: func(error) {}}
 }
 
-// asks asks as the call's agent does.
+// asks asks like the call's agent.
 func (c *calling) asks(ctx context.Context, q agent.Question) <-chan agent.Answer {
 	told := make(chan agent.Answer, 1)
 	asker := c.call().asker(workflow.Implementer)
@@ -134,7 +134,7 @@ func (c *calling) asks(ctx context.Context, q agent.Question) <-chan agent.Answe
 	return told
 }
 
-// end lets the action end, and returns the run as it is then.
+// end lets the action end and returns the run.
 func (c *calling) end(t *testing.T) workflow.Run {
 	t.Helper()
 	close(c.over)
@@ -153,7 +153,7 @@ func TestAQuestionWithoutAnAnswerInTimeCountsAsDenied(t *testing.T) {
 	}
 	deadline.over <- c.clock.now
 	if a := <-told; a.Verdict != agent.Denied || !strings.Contains(a.Text, "No one answered in time") {
-		t.Errorf("the agent is told %+v", a)
+		t.Errorf("the agent got %+v", a)
 	}
 	run := c.end(t)
 	if a := run.Details.Answer; run.Details.Question != nil || a == nil || a.By != workflow.NobodyInTime || a.Question != "Q1" {
@@ -168,7 +168,7 @@ func TestAQuestionWithoutAnAnswerInTimeCountsAsDenied(t *testing.T) {
 	}
 }
 
-func TestWhatIsAllowedForTheRestOfTheRunIsNotAskedAgainInTheSameCall(t *testing.T) {
+func TestAPermissionForTheRunCountsInTheSameCall(t *testing.T) {
 	t.Parallel()
 	c := startCalling(t, permission.Rules{Deny: []string{"Bash(git *)"}})
 	told := c.asks(t.Context(), vet)
@@ -185,15 +185,15 @@ func TestWhatIsAllowedForTheRestOfTheRunIsNotAskedAgainInTheSameCall(t *testing.
 		t.Fatal(err)
 	}
 	if a := <-told; a.Verdict != agent.Allowed {
-		t.Errorf("the agent is told %+v", a)
+		t.Errorf("the agent got %+v", a)
 	}
 	if a := <-c.asks(t.Context(), vet); a.Verdict != agent.Allowed {
-		t.Errorf("the second time it is told %+v", a)
+		t.Errorf("the second time it got %+v", a)
 	}
 	push := vet
 	push.Subject = "git push"
 	if a := <-c.asks(t.Context(), push); a.Verdict != agent.Denied {
-		t.Errorf("of what the rules deny it is told %+v", a)
+		t.Errorf("for what the rules deny it got %+v", a)
 	}
 	run := c.end(t)
 	if a := run.Details.Answer; a.By != "ada" || a.Verdict != workflow.AnswerAllow || len(run.Signals.Commands) != 0 || run.Details.Questions != 1 {
@@ -201,7 +201,7 @@ func TestWhatIsAllowedForTheRestOfTheRunIsNotAskedAgainInTheSameCall(t *testing.
 	}
 }
 
-func TestAQuestionThatItsAgentWithdrawsIsNotShownAnyMore(t *testing.T) {
+func TestAWithdrawnQuestionIsNoLongerShown(t *testing.T) {
 	t.Parallel()
 	c := startCalling(t, permission.Rules{})
 	asking, withdraw := context.WithCancel(t.Context())

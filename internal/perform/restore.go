@@ -12,7 +12,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// detectEnvironment reads the project's files at the commit where the branch begins.
+// detectEnvironment derives an environment from the project's files at the commit where the branch begins.
 func (x *execution) detectEnvironment(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	request, err := x.theRequest(ctx)
 	if err != nil {
@@ -27,8 +27,8 @@ func (x *execution) detectEnvironment(ctx context.Context, o workflow.Outcome, _
 	return workflow.EnvironmentDetected{Outcome: o, Detection: found}, nil
 }
 
-// renewEnvironment brings the environment to where the set-up begins. What lies in it was
-// left by a planner or by an attempt that was cut off; it is kept on a ref first.
+// renewEnvironment brings the environment to the state where the setup begins. It first saves on a ref what a planner or an
+// interrupted attempt left there.
 func (x *execution) renewEnvironment(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	env, err := x.environment(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func (x *execution) renewEnvironment(ctx context.Context, o workflow.Outcome, a 
 	key := place.Fingerprint(env, x.run.Details.Base, setUpOrNone(&x.run), locks)
 	if a.Reason != "" {
 		if err := env.Evict(ctx, key); err != nil {
-			return nil, fmt.Errorf("forget environment %.12s: %w", key, err)
+			return nil, fmt.Errorf("evict environment %.12s: %w", key, err)
 		}
 	}
 	if env, err = x.ready(ctx, a); err != nil {
@@ -59,8 +59,8 @@ func (x *execution) renewEnvironment(ctx context.Context, o workflow.Outcome, a 
 	return event, err
 }
 
-// setUpOrNone is the run's setup, or one in which nothing is to be done: what tests leave in build caches is
-// cached for later runs there, too.
+// setUpOrNone returns the run's setup, or an empty one: even without a setup, the build caches that tests leave are cached for
+// later runs.
 func setUpOrNone(run *workflow.Run) *workflow.SetUp {
 	if s := run.Details.SetUp; s != nil {
 		return s
@@ -68,8 +68,8 @@ func setUpOrNone(run *workflow.Run) *workflow.SetUp {
 	return &workflow.SetUp{Name: run.Details.EnvironmentName()}
 }
 
-// keepEnvironment makes what the set-up left part of the environment and keeps it for later
-// ones. That it cannot be kept costs time, not correctness.
+// keepEnvironment makes the setup's files part of the environment and caches it for later runs. A failure to cache costs time,
+// not correctness.
 func (x *execution) keepEnvironment(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	env, err := x.environment(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (x *execution) keepEnvironment(ctx context.Context, o workflow.Outcome, a w
 	if err != nil {
 		return event, err
 	}
-	if e, ok := env.(emptied); ok && j.SetUp == nil { // only what the tests left could be kept
+	if e, ok := env.(emptied); ok && j.SetUp == nil { // only files of the tests could be cached
 		if empty, err := e.Empty(ctx); err == nil && empty {
 			return event, nil
 		}
@@ -99,21 +99,21 @@ func (x *execution) keepEnvironment(ctx context.Context, o workflow.Outcome, a w
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		x.Logger.Warn("environment is not kept", "run", x.run.RunID, "err", err)
+		x.Logger.Warn("environment is not cached", "run", x.run.RunID, "err", err)
 		event.Problem = redact.Line(x.Redact.String(err.Error()), 200)
 	}
 	return event, nil
 }
 
-// sourceFile is a source file's name in a text, and what its language is called by its extension.
+// sourceFile matches a source file's name in a text; extensionOf maps its extension to a language.
 var (
 	sourceFile  = lazy.Pattern(`[\w-]\.(?:go|py|js|jsx|ts|tsx|java|kt)\b`)
 	extensionOf = map[string]string{".go": "go", ".py": "python", ".js": "javascript", ".jsx": "javascript", ".ts": "javascript", ".tsx": "javascript",
 		".java": "java", ".kt": "java"}
 )
 
-// taskLanguage is the language that a request says it is about, or the one of most source files that it names; empty if
-// it names none, or as many of two.
+// taskLanguage returns the language that a request names, or that of most source files in its text; empty if there is none, or
+// on a tie.
 func taskLanguage(r forge.Request) string {
 	if r.Language != "" {
 		return r.Language

@@ -6,7 +6,7 @@ import (
 	"signalbox/internal/forge"
 )
 
-func TestTheLanguageOfATaskIsWhatItSaysOrNames(t *testing.T) {
+func TestTheLanguageOfATaskComesFromItsKeyOrItsText(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		"":                                "",

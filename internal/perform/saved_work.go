@@ -13,8 +13,8 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// savedWorkRef is where work goes that lies in the environment and takes no part in the run. What lay
-// there before this engine began anything in it has a name by which it is found again.
+// savedWorkRef names the ref for work in the environment that takes no part in the run. Work from before this engine did
+// anything there has a marked name, by which a later engine finds it.
 func (x *execution) savedWorkRef(a workflow.Action) string {
 	name := a.Key
 	if !x.presence.Entered {
@@ -25,26 +25,25 @@ func (x *execution) savedWorkRef(a workflow.Action) string {
 
 const foundMark = "found-"
 
-// tellFound tells of the work that was found; also of what an engine found that was killed before it
-// could tell.
-func (x *execution) tellFound(ctx context.Context) error {
+// reportFound reports found work, also that which an engine saved before it was killed.
+func (x *execution) reportFound(ctx context.Context) error {
 	refs, err := x.Repo.Refs(ctx, place.KeptFolder(&x.run))
 	for _, ref := range refs {
 		if strings.HasPrefix(ref.Name, place.KeptFolder(&x.run)+"/"+x.run.RunID+"-"+foundMark) {
-			x.tell(ctx, ref.Name)
+			x.reportRef(ctx, ref.Name)
 		}
 	}
 	return err
 }
 
-func (x *execution) tell(ctx context.Context, ref string) {
+func (x *execution) reportRef(ctx context.Context, ref string) {
 	if slices.Contains(x.run.Details.Aside, ref) {
 		return
 	}
 	x.progress.Found(ctx, workflow.WorkFound{Ref: ref})
 }
 
-// visited reports whether a session worked in the environment and nothing of the run has since.
+// visited reports whether a session worked in the environment, and the run hasn't since.
 func (x *execution) visited(ctx context.Context) (bool, error) {
 	if x.presence.Entered {
 		return false, nil
@@ -53,7 +52,7 @@ func (x *execution) visited(ctx context.Context) (bool, error) {
 	return slices.Contains(names, registry.SessionName(x.run.Details.Number)), err
 }
 
-// keepLeft sets aside what lies in an environment that is made again: an agent that failed may have left it.
+// keepLeft saves the work in an environment that is about to be made again: a failed agent may have left it.
 func (x *execution) keepLeft(ctx context.Context, a workflow.Action) error {
 	if exists, err := x.Places.Exists(&x.run); err != nil || !exists || x.presence.Content == x.run.Details.Head || x.presence.TestedAt == x.run.Details.Head {
 		return err
@@ -64,13 +63,13 @@ func (x *execution) keepLeft(ctx context.Context, a workflow.Action) error {
 		err = env.Reset(ctx, head, x.savedWorkRef(a))
 	}
 	if err != nil {
-		return fmt.Errorf("keep what lies in the environment: %w", err)
+		return fmt.Errorf("save the work in the environment: %w", err)
 	}
 	x.presence.Entered = true
-	return x.tellFound(ctx)
+	return x.reportFound(ctx)
 }
 
-// dropWork clears the environment because a person said so. What can be kept still is.
+// dropWork clears the environment at a person's request. It still saves the work if it can.
 func (x *execution) dropWork(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	env, head, err := x.Places.Left(ctx, &x.run)
 	if err != nil {
@@ -83,5 +82,5 @@ func (x *execution) dropWork(ctx context.Context, o workflow.Outcome, a workflow
 	if err != nil {
 		return nil, fmt.Errorf("bring environment to %.10s: %w", head, err)
 	}
-	return workflow.WorkDropped{Outcome: o}, x.tellFound(ctx)
+	return workflow.WorkDropped{Outcome: o}, x.reportFound(ctx)
 }

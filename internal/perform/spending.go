@@ -7,16 +7,15 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// allowance is what a call may use.
+// allowance is the budget of one call.
 type allowance struct {
-	// run and day are what is left of the run's budget and of the day's.
+	// run and day are what is left of the run's and the day's budget.
 	run, day workflow.Spending
 	// midnight is when the day ends.
 	midnight time.Time
 }
 
-// reached says what a call that used so much has reached: a code and, for people, which budget;
-// empty if none.
+// reached returns the budget that a call with this usage has used up: a code, and words for people; empty if none.
 func (a allowance) reached(u workflow.Usage) (code, budget string) {
 	spent := workflow.Spending{Tokens: u.Tokens(), CostMicroUSD: u.CostMicroUSD}
 	if day := spent.Reaches(a.day, "left of limits.per_day"); day != "" {
@@ -28,7 +27,7 @@ func (a allowance) reached(u workflow.Usage) (code, budget string) {
 	return "", ""
 }
 
-// narrower is the budget that holds less for one more request, where one was refused that would not fit.
+// narrower returns the smaller budget, which a refused request would have exceeded.
 func (a allowance) narrower() (code, budget string) {
 	less := func(day, run int64) bool { return day > 0 && (run == 0 || day < run) }
 	if less(a.day.Tokens, a.run.Tokens) || less(a.day.CostMicroUSD, a.run.CostMicroUSD) {
@@ -37,7 +36,7 @@ func (a allowance) narrower() (code, budget string) {
 	return workflow.AgentOverspentCode, "all that fits into what is left of limits"
 }
 
-// failed is the event of a call that was ended for what it used.
+// failed returns the event of a call that ended because of its usage.
 func (a allowance) failed(o workflow.Outcome, code, message, log string) workflow.AgentFailed {
 	e := workflow.AgentFailed{Outcome: o, Code: code, Message: message, LogPath: log}
 	if code == workflow.AgentDaySpentCode {
@@ -46,7 +45,7 @@ func (a allowance) failed(o workflow.Outcome, code, message, log string) workflo
 	return e
 }
 
-// mayCall is what a call may use, or the event that it may not be made at all today.
+// mayCall returns the budget of a call, or the event that says that no call is possible today.
 func (x *execution) mayCall(ctx context.Context, o workflow.Outcome) (allowance, workflow.Event, error) {
 	a := allowance{run: x.run.CallBudget(), midnight: x.Clock.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)}
 	day, reached, err := x.Places.Today(ctx)

@@ -19,34 +19,34 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// precondition has to hold before a run makes anything: without it the run would fail after its agents were paid.
+// precondition must hold before a run makes anything: without it, the run would fail after its agents were paid.
 type precondition struct {
 	what string
 	met  func(ctx context.Context, base string) error
-	// starts: it may start programs that the repository's own git configuration names.
+	// starts: the check may start programs that the repository's git configuration names.
 	starts bool
 }
 
-// preconditions are what can be found out without an environment, the cheapest first.
+// preconditions are those that need no environment to check, the cheapest first.
 func (p *Performer) preconditions() []precondition {
 	knowsUser := func(ctx context.Context, _ string) error {
-		_, err := p.Repo.User(ctx) // whose name the run's commits carry
+		_, err := p.Repo.User(ctx) // the author of the run's commits
 		return err
 	}
-	canFilter := func(ctx context.Context, _ string) error { return p.Repo.CheckFilters(ctx) } // those that the user's git requires for files of the checkout
+	canFilter := func(ctx context.Context, _ string) error { return p.Repo.CheckFilters(ctx) } // the filters that the user's git requires
 	return []precondition{{"disk", p.hasRoom, false}, {"identity", knowsUser, false}, {"submodules", p.hasSubmodules, false},
 		{"signature", p.canSign, true}, {"filters", canFilter, true}, {"merge", p.mayMerge, true}}
 }
 
-// Obstacle is what would stop every run that is merged into a base branch, before it begins.
+// Obstacle would stop every run into a base branch before it begins.
 type Obstacle struct {
-	// What is the thing that was looked at: disk, identity, submodules, signature, filters or merge.
+	// What is the precondition: disk, identity, submodules, signature, filters or merge.
 	What  string
 	Error workflow.Error
 }
 
-// Obstacles are all that a run into base would stop at one after the other, found by the code that stops it. With quiet it starts
-// nothing that the repository's own git configuration could name.
+// Obstacles returns all obstacles for runs into base, found by the code that stops them. With quiet, it starts no program that the
+// repository's git configuration could name.
 func (p *Performer) Obstacles(ctx context.Context, base string, quiet bool) (found []Obstacle) {
 	x := p.of(workflow.Run{Details: workflow.Details{Base: base}})
 	for _, c := range p.preconditions() {
@@ -62,14 +62,14 @@ func (p *Performer) Obstacles(ctx context.Context, base string, quiet bool) (fou
 	return found
 }
 
-// leastRoom is the free space below which nothing begins, in bytes: as much as the largest file that a change may add.
+// leastRoom is the least free space for a run, in bytes: the size of the largest file that a change may add.
 const leastRoom = 50 << 20
 
 func (p *Performer) hasRoom(context.Context, string) error {
 	root := p.Repo.Root()
 	var disk unix.Statfs_t
 	if err := unix.Statfs(root, &disk); err != nil {
-		return fmt.Errorf("look for free space below %s: %w", root, err)
+		return fmt.Errorf("get free space below %s: %w", root, err)
 	}
 	if free := disk.Bavail * uint64(disk.Bsize); free < leastRoom { //nolint:gosec // a block's size is positive
 		return fmt.Errorf("%d MiB are free below %s, and a run needs %d at least: %w", free>>20, root, leastRoom>>20, syscall.ENOSPC)
@@ -77,12 +77,12 @@ func (p *Performer) hasRoom(context.Context, string) error {
 	return nil
 }
 
-// checksSubmodules is a driver that knows which submodules of a commit its environments could not have.
+// checksSubmodules is a driver that can tell whether its environments can have the submodules of a commit.
 type checksSubmodules interface {
 	CheckSubmodules(ctx context.Context, commit string) error
 }
 
-// hasSubmodules finds out, without fetching any, whether an environment can have the submodules of the base.
+// hasSubmodules checks, without fetching, whether an environment can have the submodules of the base.
 func (p *Performer) hasSubmodules(ctx context.Context, base string) error {
 	driver, ok := p.Environments.(checksSubmodules)
 	if !ok {
@@ -90,7 +90,7 @@ func (p *Performer) hasSubmodules(ctx context.Context, base string) error {
 	}
 	at, err := p.Repo.Resolve(ctx, "refs/heads/"+base)
 	if errors.Is(err, git.ErrNotFound) {
-		return nil // which is said of the branch
+		return nil // CreateBranch reports that
 	}
 	if err == nil {
 		err = driver.CheckSubmodules(ctx, at)
@@ -98,12 +98,12 @@ func (p *Performer) hasSubmodules(ctx context.Context, base string) error {
 	return err
 }
 
-// populateSubmodules are the ways out where submodules cannot be had.
+// populateSubmodules returns the ways to get the files of missing submodules.
 func populateSubmodules(e *environment.SubmoduleError) []workflow.NextStep {
 	steps := []workflow.NextStep{byGit("let your git fetch it, here in this checkout", "submodule", "update", "--init", "--recursive")}
 	hosts := slices.Compact(slices.Sorted(slices.Values(e.Hosts)))
 	for i, host := range hosts {
-		if strings.HasPrefix(host, "[") { // which begins a list in YAML
+		if strings.HasPrefix(host, "[") { // it would begin a list in YAML
 			hosts[i] = `"` + host + `"`
 		}
 	}
@@ -116,7 +116,7 @@ func populateSubmodules(e *environment.SubmoduleError) []workflow.NextStep {
 	return append(steps, workflow.Advice("or do without its files, in .signalbox/config.yaml: environment: {submodules: false}"))
 }
 
-// canSign finds out whether the key is to be had by which the run's commits are signed.
+// canSign checks that the key is available that signs the run's commits.
 func (p *Performer) canSign(ctx context.Context, base string) error {
 	signs, err := p.Repo.Signs(ctx, cmp.Or(p.Commits.Sign, git.SignNever))
 	if err != nil || !signs {
@@ -124,7 +124,7 @@ func (p *Performer) canSign(ctx context.Context, base string) error {
 	}
 	at, err := p.Repo.Resolve(ctx, "refs/heads/"+base)
 	if errors.Is(err, git.ErrNotFound) {
-		return nil // which is said of the branch
+		return nil // CreateBranch reports that
 	}
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (p *Performer) canSign(ctx context.Context, base string) error {
 	return err
 }
 
-// mayMerge asks the forge whether the merge at the run's end is possible as things stand.
+// mayMerge asks the forge whether it could merge now.
 func (p *Performer) mayMerge(ctx context.Context, base string) error {
 	if f, ok := p.Forge.(forge.Mergeable); ok {
 		return f.MayMerge(ctx, base)
@@ -144,14 +144,14 @@ func (p *Performer) mayMerge(ctx context.Context, base string) error {
 	return nil
 }
 
-// AgentError: an agent could not be called, which was found out without calling it.
+// AgentError: an agent can't be called. No model was called to find that out.
 type AgentError struct {
-	// Role is one that the agent has in the run, Code what the call would have ended with.
+	// Role is one of the agent's roles in the run. Code is that of a failed call.
 	Role workflow.Role
 	Code string
-	// Next is what to do about it.
+	// Next is what a person can do about it.
 	Next workflow.NextStep
-	// Passing: it may be gone by itself in a minute.
+	// Passing: it may pass by itself within a minute.
 	Passing bool
 	Err     error
 }
@@ -160,8 +160,8 @@ func (e *AgentError) Error() string { return e.Err.Error() }
 
 func (e *AgentError) Unwrap() error { return e.Err }
 
-// agentsStart asks, where the agents are to work, whether those of the run could be called: once per engine, for what is installed
-// may change between two. Where it is not known who could say that, they are called.
+// agentsStart checks inside the environment that the run's agents can be called, once per engine: installed programs may change
+// in between. Without MayCall it checks nothing.
 func (x *execution) agentsStart(ctx context.Context, inside process.Executor) error {
 	if x.run.Details.Preparing || x.MayCall == nil || x.presence.AgentsStart {
 		return nil
@@ -171,6 +171,6 @@ func (x *execution) agentsStart(ctx context.Context, inside process.Executor) er
 	return err
 }
 
-// isolationContainer is what an environment says of itself whose programs are an image's: its set-up may bring agents, too, so that
-// nothing is missing before it ran.
+// isolationContainer is the isolation of an environment with an image's programs. Its setup may install agents, so they may be missing
+// before.
 const isolationContainer = "container"

@@ -8,7 +8,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// commandOutputLimit is how much of a command's output is kept in its log, in bytes.
+// commandOutputLimit is how much of a command's output its log keeps, in bytes.
 const commandOutputLimit = 32 << 20
 
 // runTests runs the project's tests on the last recorded commit (DESIGN decision 3).
@@ -38,7 +38,7 @@ func (x *execution) runTests(ctx context.Context, o workflow.Outcome, a workflow
 		return nil, err
 	}
 	event := workflow.TestsEnded{Outcome: o, Passed: verdict.passed, Commit: x.run.Details.Head, Command: verdict.command,
-		LogPath: path, DurationMS: verdict.took.Milliseconds(), Summary: x.clean(verdict.summary), Failures: told(x.Redact, verdict.failures)}
+		LogPath: path, DurationMS: verdict.took.Milliseconds(), Summary: x.clean(verdict.summary), Failures: documented(x.Redact, verdict.failures)}
 	if base {
 		err = errors.Join(x.remember(ctx, event), x.askedFor(ctx, event.Failures), x.clearTests(ctx, env))
 	}
@@ -49,7 +49,7 @@ func (x *execution) runTests(ctx context.Context, o workflow.Outcome, a workflow
 type tail struct {
 	limit int
 	data  []byte
-	cut   bool // something before them was dropped
+	cut   bool // earlier bytes were dropped
 }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -61,7 +61,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// marked is the text, beginning with an ellipsis if something before it was dropped.
+// marked returns the text, after an ellipsis if earlier bytes were dropped.
 func (t *tail) marked() string {
 	if t.cut {
 		return "…" + t.String()

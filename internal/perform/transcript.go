@@ -16,38 +16,44 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// call is one call of an agent while it runs: its transcript, and what it has come to so far.
+// call is one running call of an agent: its transcript, and its result so far.
 type call struct {
 	*execution
 	key string
-	mu  sync.Mutex // an agent's reader and the gateway both tell
-	// name is its log's. The transcript is there from the first entry on.
+	mu  sync.Mutex // an agent's reader and the gateway both report
+	// name is the log's. The first entry creates the transcript.
 	name string
 	file io.WriteCloser
-	// soFar is reported to the run at the beginning of a conversation, then with what the agent tells
-	// after each answer of its model and every reportEvery, and when the call is cut off. Unreported: its
-	// usage grew since.
+	// soFar is reported to the run when a conversation begins, with the agent's next event after it used tokens, every
+	// reportEvery, and when the call is cut off. unreported: the usage grew since.
 	soFar      workflow.Call
 	reported   time.Time
 	unreported bool
 	allowed    allowance
-	// end ends the call, saying why.
+	// end ends the call with a reason.
 	end context.CancelCauseFunc
 }
 
-// reportEvery is how much of a call's cost a crash may lose where the agent tells nothing.
+// reportEvery limits the cost that a crash may lose while an agent only reports usage.
 const reportEvery = 10 * time.Second
 
-// errOverspent ends a call that used up what the run may use.
-var errOverspent = errors.New("the call used up what the run may use")
+// errOverspent ends a call that used up a budget.
+var errOverspent = errors.New("the call used up the budget")
 
-// heard takes one entry of the call's transcript.
+// heard writes one entry of the call's transcript.
 func (c *call) heard(e agent.Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.Time = c.Clock.Now().UTC()
 	e.Text, e.Tool = redact.Clean(c.Redact.String(redact.Clean(e.Text))), redact.Line(c.Redact.String(e.Tool), 200)
-	if err := c.write(e); err != nil {
+	line, err := json.Marshal(e)
+	if err == nil && c.file == nil {
+		c.file, err = c.Artifacts.CreateTranscript(workflow.RefOf(&c.run), c.name)
+	}
+	if err == nil {
+		_, err = c.file.Write(append(line, '\n'))
+	}
+	if err != nil {
 		c.end(fmt.Errorf("write transcript: %w", err))
 	}
 	switch e.Kind {
@@ -66,8 +72,7 @@ func (c *call) heard(e agent.Entry) {
 	}
 }
 
-// inFlight notes what the requests on their way may yet use. It is saved before they can have come far:
-// a kill must not make them free.
+// inFlight reports what unanswered requests may still use. It saves that early: a kill must not make them free.
 func (c *call) inFlight(u agent.Usage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,21 +83,7 @@ func (c *call) inFlight(u agent.Usage) {
 	}
 }
 
-func (c *call) write(e agent.Entry) (err error) {
-	if c.file == nil {
-		if c.file, err = c.Artifacts.CreateTranscript(workflow.RefOf(&c.run), c.name); err != nil {
-			return err
-		}
-	}
-	line, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
-	_, err = c.file.Write(append(line, '\n'))
-	return err
-}
-
-// uses counts while the agent works, and ends it where a budget is reached.
+// uses counts usage while the agent works, and ends the call when it reaches a budget.
 func (c *call) uses(u *agent.Usage) {
 	if u == nil {
 		return
@@ -108,7 +99,7 @@ func (c *call) uses(u *agent.Usage) {
 	}
 }
 
-// cameTo is what the call came to in the end; the agent's own reckoning counts where it has one.
+// cameTo returns the call's result; the agent's own usage report counts if there is one.
 func (c *call) cameTo(r agent.Result) workflow.Call {
 	c.soFar.Reserved = workflow.Usage{}
 	if r.Usage != (agent.Usage{}) {
@@ -125,7 +116,7 @@ func (c *call) cameTo(r agent.Result) workflow.Call {
 	return c.soFar
 }
 
-// report has the engine save what the call has come to so far.
+// report has the engine save the call's result so far.
 func (c *call) report() {
 	c.reported, c.unreported = c.Clock.Now(), false
 	c.progress.Report(workflow.AgentReported{Key: c.key, Call: c.soFar})

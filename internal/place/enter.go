@@ -14,22 +14,22 @@ import (
 // Place is a run's environment that a person or a session has entered.
 type Place struct {
 	environment.Environment
+	// Run is the run as it was on entering, and what a session has changed since.
+	Run workflow.Run
+	// Alone: no process executes the run, and none can until Leave.
+	Alone  bool
 	places *Places
-	run    workflow.Run
 	lock   engine.Lock
 	writer engine.Writer
-	// Alone: no process carries the run meanwhile, and none can until Leave.
-	Alone bool
 }
 
-// ErrNoEnvironment: the run has none, not yet or not any more.
+// ErrNoEnvironment: the run has no environment, not yet or no longer.
 var ErrNoEnvironment = errors.New("the run has no environment")
 
-// Enter lets a person into a run's environment. While an engine carries the run they are there
-// beside it; otherwise the run is held until Leave, and an environment whose folder was deleted is
-// made again.
+// Enter enters a run's environment. If an engine executes the run, the visitor works beside it. Otherwise Enter
+// locks the run until Leave, and makes an environment again whose folder was deleted.
 func (p *Places) Enter(ctx context.Context, run workflow.Run, owner string) (at *Place, err error) {
-	at = &Place{places: p, run: run}
+	at = &Place{places: p, Run: run}
 	at.lock, err = p.Locks.LockRequest(ctx, run.RequestID, engine.Owner{Name: owner, RunID: run.RunID})
 	if err != nil && !errors.Is(err, engine.ErrHeld) {
 		return nil, err
@@ -53,16 +53,13 @@ func (p *Places) Enter(ctx context.Context, run workflow.Run, owner string) (at 
 	return at, nil
 }
 
-// Exec implements process.Executor with all that a command of the run gets.
+// Exec implements process.Executor with the setup and the variables of the run.
 func (p *Place) Exec(ctx context.Context, c process.Command) (process.Result, error) {
-	c.Env = append(Variables(&p.run), c.Env...)
-	return For(&p.run, p.Environment).Exec(ctx, c)
+	c.Env = append(Variables(&p.Run), c.Env...)
+	return For(&p.Run, p.Environment).Exec(ctx, c)
 }
 
-// Run is the run as it was on entering.
-func (p *Place) Run() *workflow.Run { return &p.run }
-
-// Leave lets the run go on.
+// Leave unlocks the run.
 func (p *Place) Leave() error {
 	if p.lock == nil {
 		return nil

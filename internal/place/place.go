@@ -1,6 +1,6 @@
 // Package place owns a run's environment as a place: which one it is, who may
-// enter it and how it's left, what lies in it and on which ref that's kept, and
-// what an agent in it may spend. It refuses to move a run: that's the engine's.
+// enter it, how work in it is saved on refs, and what an agent in it may spend.
+// It refuses to move a run: the engine does that.
 package place
 
 import (
@@ -17,7 +17,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Config is what places are entered with. PerRun, PerDay and Logger are optional.
+// Config is what Places need. PerRun, PerDay and Logger are optional.
 type Config struct {
 	Runs  Runs
 	Locks engine.Locks
@@ -25,8 +25,8 @@ type Config struct {
 	Registry     engine.Document[registry.Environments]
 	Repo         *git.Repo
 	Environments environment.Driver
-	// PerRun is what the agents of one run may use until a person is asked; nil leaves to each run what
-	// it began with. PerDay is what the agents of all runs together may use in a day (UTC).
+	// PerRun is the budget of one run's agents, until a person grants more; nil keeps the budget with which a run
+	// began. PerDay is the budget of all agents together for a day (UTC).
 	PerRun *workflow.Spending
 	PerDay workflow.Spending
 	Now    func() time.Time
@@ -51,8 +51,7 @@ func New(c Config) *Places {
 	return &Places{c}
 }
 
-// Spec names the environment of the run. It follows from the run alone, so
-// that making it again finds the first.
+// Spec describes the environment of a run. It depends on the run alone, so making it again finds the first.
 func Spec(run *workflow.Run) environment.Spec {
 	j := run.Details
 	_, slug, _ := strings.Cut(j.Branch, "/")
@@ -60,10 +59,10 @@ func Spec(run *workflow.Run) environment.Spec {
 		Commit: j.BaseCommit, Branch: j.Branch, Image: j.Image()}
 }
 
-// RunVariable tags every process of a run, so that what a killed engine left behind is found.
+// RunVariable tags every process of a run, so that those of a killed engine can be found.
 const RunVariable = "SIGNALBOX_RUN_ID"
 
-// Variables are what every program of the run is told about it.
+// Variables are the environment variables of every program of the run.
 func Variables(run *workflow.Run) []string {
 	variables := []string{
 		RunVariable + "=" + run.RunID,
@@ -75,8 +74,7 @@ func Variables(run *workflow.Run) []string {
 	return append(variables, PortVariables(run.Details.Number)...)
 }
 
-// PortVariables tell programs which TCP ports are theirs, so that environments of one
-// machine do not take each other's.
+// PortVariables tell programs which TCP ports are theirs, so that environments on one machine don't take each other's.
 func PortVariables(number int) []string {
 	first, last := workflow.Ports(number)
 	return []string{fmt.Sprintf("SIGNALBOX_PORT=%d", first), fmt.Sprintf("SIGNALBOX_PORT_RANGE=%d-%d", first, last)}

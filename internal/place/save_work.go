@@ -15,36 +15,36 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// KeptRef is where a commit is kept that would otherwise be reachable from nowhere.
+// KeptRef names the ref that keeps a commit which would otherwise be reachable from nowhere.
 func KeptRef(run *workflow.Run, commit string) string {
 	return fmt.Sprintf("%s/%s-%.10s", KeptFolder(run), run.RunID, commit)
 }
 
-// SaveWork puts a commit on KeptRef.
+// SaveWork puts a commit on its KeptRef.
 func (p *Places) SaveWork(ctx context.Context, run *workflow.Run, commit string) error {
 	if at, err := p.Repo.Resolve(ctx, KeptRef(run, commit)); err == nil && at == commit {
 		return nil
 	}
 	err := p.Repo.UpdateRef(ctx, KeptRef(run, commit), commit, "")
 	if errors.Is(err, git.ErrRefMoved) {
-		return nil // it is named after the commit, so it holds it already
+		return nil // the ref is named after the commit, so it has it already
 	}
 	return err
 }
 
-// KeptFolder is where the refs are that keep work of the run's request.
+// KeptFolder is the folder of the refs that keep work of the run's request.
 func KeptFolder(run *workflow.Run) string {
 	return fmt.Sprintf("refs/signalbox/kept/%d", run.Details.Number)
 }
 
-// KeptOf are the refs that keep work of this very run, by name.
+// KeptOf returns the refs that keep work of this one run, by name.
 func (p *Places) KeptOf(ctx context.Context, run *workflow.Run) ([]git.Ref, error) {
 	refs, err := p.Repo.Refs(ctx, KeptFolder(run))
 	return slices.DeleteFunc(refs, func(r git.Ref) bool { return !strings.HasPrefix(r.Name, KeptFolder(run)+"/"+run.RunID+"-") }), err
 }
 
-// removedWork is what was kept of a run when its environment was removed: the one commit that all others lead to, empty where nothing
-// was kept.
+// removedWork returns the work that was saved when a run's environment was removed: the one commit that has all the others, or
+// empty if nothing was saved.
 func (p *Places) removedWork(ctx context.Context, run *workflow.Run) (string, error) {
 	kept, err := p.KeptOf(ctx, run)
 	newest := ""
@@ -61,15 +61,15 @@ func (p *Places) removedWork(ctx context.Context, run *workflow.Run) (string, er
 		if err == nil {
 			var within bool
 			if within, err = p.Repo.IsAncestor(ctx, ref.ID, newest); err == nil && !within {
-				err = fmt.Errorf("%w: its environment was removed, and what was kept of it lies apart: see git for-each-ref %s", ErrWorkConflicts, KeptFolder(run))
+				err = fmt.Errorf("%w: its environment was removed, and its saved work is on several refs: see git for-each-ref %s", ErrWorkConflicts, KeptFolder(run))
 			}
 		}
 	}
 	return newest, err
 }
 
-// Left is the run's environment as it was left, and the commit that its content goes on from. One
-// that was made before the run's base commit changed is still the environment of that one.
+// Left returns the run's environment as it was left, and the commit on which its content is based. An environment that was
+// made before the run's base commit changed is based on the earlier one.
 func (p *Places) Left(ctx context.Context, run *workflow.Run) (environment.Environment, string, error) {
 	env, err := p.Environments.Make(ctx, Spec(run))
 	var other *environment.OtherSpecError
@@ -90,9 +90,8 @@ func (p *Places) Exists(run *workflow.Run) (bool, error) {
 	return !errors.Is(err, fs.ErrNotExist), nil
 }
 
-// Unrecorded is the head with what lies in the environment unrecorded on top of
-// it. A folder that is gone holds nothing: made again, it would look like work
-// that was taken back.
+// Unrecorded returns the run's head with the environment's unrecorded work on top. A missing folder has none: made again, it
+// would look as if the work had been undone.
 func (p *Places) Unrecorded(ctx context.Context, run *workflow.Run) (commit string, err error) {
 	j := run.Details
 	if exists, err := p.Exists(run); err != nil || !exists || j.Head == "" {
@@ -111,7 +110,7 @@ func (p *Places) Unrecorded(ctx context.Context, run *workflow.Run) (commit stri
 		change, err = env.Record(ctx, j.SessionBase, message)
 	}
 	if err != nil {
-		return "", fmt.Errorf("keep unrecorded work: %w", err)
+		return "", fmt.Errorf("save unrecorded work: %w", err)
 	}
 	return change.Commit, nil
 }

@@ -19,14 +19,14 @@ type Needed struct {
 	Commit string
 }
 
-// ErrWorkConflicts: the work of what a request depends on cannot be put together.
+// ErrWorkConflicts: the work of the requests that a request depends on can't be merged.
 var ErrWorkConflicts = errors.New("the work that it depends on does not fit together")
 
-// Merger makes the commits that put work together.
+// Merger is the author of commits that merge work.
 var Merger = git.Identity{Name: "Signalbox", Email: "signalbox@localhost"}
 
-// WorkOf puts what lies in a run's environment on a ref, and leaves it there; it returns the commit,
-// empty if there is none beyond the base. Of a run that is over it is what was kept.
+// WorkOf saves the work in a run's environment on a ref, without removing it, and returns the commit; empty if there is
+// nothing beyond the base. For a run that is over, it returns the work that was saved.
 func (p *Places) WorkOf(ctx context.Context, run workflow.Run) (commit string, err error) {
 	if run.State.Final() {
 		if run.Details.KeptRef == "" {
@@ -53,7 +53,7 @@ func (p *Places) WorkOf(ctx context.Context, run workflow.Run) (commit string, e
 	return commit, p.SaveWork(ctx, &run, commit)
 }
 
-// hold takes the request's lock and reads the run anew.
+// hold takes the request's lock and reads the run again.
 func (p *Places) hold(ctx context.Context, ref workflow.RunRef, owner string) (engine.Lock, workflow.Run, error) {
 	lock, err := p.Locks.LockRequest(ctx, ref.RequestID, engine.Owner{Name: owner, RunID: ref.RunID})
 	if err != nil {
@@ -72,9 +72,9 @@ func (p *Places) logged(doing string, run *workflow.Run, err error) {
 	}
 }
 
-// BeginSession brings a run's environment to its head together with work that is not merged yet, for a
-// session. changed is false if something lies in the environment already, or nothing of that is missing.
-// The run's own change never begins there: what it merges is its own.
+// BeginSession brings a run's environment to its head plus the unmerged work that a session needs. changed is false if
+// the environment has work already or lacks nothing. The run's own change never begins there, so the run merges only
+// its own work.
 func (p *Places) BeginSession(ctx context.Context, ref workflow.RunRef, needed []Needed) (changed bool, err error) {
 	lock, run, err := p.hold(ctx, ref, "session start")
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *Places) BeginSession(ctx context.Context, ref workflow.RunRef, needed [
 		return false, err
 	}
 	head := run.Details.Head
-	if there, err := env.Record(ctx, head, "What lies in the environment\n"); err != nil || there.Changed {
+	if there, err := env.Record(ctx, head, "Work in the environment\n"); err != nil || there.Changed {
 		return false, err
 	}
 	base, err := p.together(ctx, &run, needed)
@@ -110,7 +110,7 @@ func (p *Places) BeginSession(ctx context.Context, ref workflow.RunRef, needed [
 	return true, nil
 }
 
-// note saves a fact about a run that no engine carries.
+// note saves a fact about a run that no engine executes.
 func (p *Places) note(ctx context.Context, writer engine.Writer, run *workflow.Run, event workflow.Event) error {
 	next, _ := machine.Decide(*run, event, p.Now().UTC())
 	if next.Details.Transition == run.Details.Transition {
@@ -123,7 +123,7 @@ func (p *Places) note(ctx context.Context, writer engine.Writer, run *workflow.R
 	return nil
 }
 
-// together is a commit that has the run's head and all that is needed.
+// together returns a commit that has the run's head and all needed work.
 func (p *Places) together(ctx context.Context, run *workflow.Run, needed []Needed) (head string, err error) {
 	head = run.Details.Head
 	for _, n := range needed {

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Fingerprint identifies an environment as set up: whatever has the same one is the same. The base branch is part of it: its
-// files take part in a set-up and its tests, and what they leave must not decide what the tests of another branch say.
+// Fingerprint identifies an environment after its setup: equal fingerprints mean equal environments. It includes the base
+// branch, because its files take part in the setup and the tests, and their traces must not affect another branch's tests.
 func Fingerprint(env environment.Environment, base string, s *workflow.SetUp, locks string) string {
 	data, err := json.Marshal(struct {
 		Stands, Base, Name, Locks string
@@ -32,7 +32,7 @@ func Fingerprint(env environment.Environment, base string, s *workflow.SetUp, lo
 	return hex.EncodeToString(sum[:])
 }
 
-// Activated is an environment in which every program starts with what the setup activated.
+// Activated is an environment in which every program starts with the setup's activation.
 type Activated struct{ environment.Environment }
 
 // Exec implements process.Executor.
@@ -41,7 +41,7 @@ func (a Activated) Exec(ctx context.Context, c process.Command) (process.Result,
 	return a.Environment.Exec(ctx, c)
 }
 
-// For is the run's environment as its programs see it: activated, if the run has a setup.
+// For returns the run's environment as its programs see it: activated, if the run has a setup.
 func For(run *workflow.Run, env environment.Environment) environment.Environment {
 	if run.Details.SetUp == nil {
 		return env
@@ -49,7 +49,7 @@ func For(run *workflow.Run, env environment.Environment) environment.Environment
 	return Activated{env}
 }
 
-// SetUpAgain repeats in a fresh environment what succeeded in the run's own.
+// SetUpAgain repeats in a fresh environment the setup that succeeded in the run's own.
 func SetUpAgain(ctx context.Context, env process.Executor, commands, variables []string, total time.Duration, log io.Writer) error {
 	for _, command := range commands {
 		result, err := env.Exec(ctx, process.Command{Args: environment.SetUpLine(command), Env: variables, Stdout: log, Stderr: log,
@@ -70,7 +70,7 @@ func SetUpAgain(ctx context.Context, env process.Executor, commands, variables [
 	return nil
 }
 
-// CutOffError: a command of the set-up did not end by itself. As with a test, the next time may tell otherwise.
+// CutOffError: a command of the setup didn't end by itself. As with a test, the result may differ next time.
 type CutOffError struct {
 	Command, how string
 	Took         time.Duration
@@ -78,10 +78,10 @@ type CutOffError struct {
 
 func (e *CutOffError) Error() string { return fmt.Sprintf("set up with %q: %s", e.Command, e.how) }
 
-// outputLimit is how much of a command's output is kept in its log, in bytes.
+// outputLimit is how much of a command's output its log keeps, in bytes.
 const outputLimit = 32 << 20
 
-// Ending is how a program ended, in words.
+// Ending says for people how a program ended.
 func Ending(r process.Result) string {
 	took := r.Duration.Round(time.Millisecond)
 	switch r.Ending {
@@ -98,13 +98,13 @@ func Ending(r process.Result) string {
 		return fmt.Sprintf("ended by %s after %s", r.Signal, took)
 	}
 	if name := unix.SignalName(syscall.Signal(r.ExitCode - 128)); r.ExitCode > 128 && name != "" {
-		return fmt.Sprintf("exit code %d (%s) after %s", r.ExitCode, name, took) // as shells tell of a signal
+		return fmt.Sprintf("exit code %d (%s) after %s", r.ExitCode, name, took) // which is how shells report a signal
 	}
 	return fmt.Sprintf("exit code %d after %s", r.ExitCode, took)
 }
 
-// Unsettled reports whether a command did not end by itself. A shell tells of a child that the kernel killed by an exit code, and
-// may be that child.
+// Unsettled reports whether a command didn't end by itself. If the kernel kills a shell's child, the shell exits with a code that
+// says so; the kernel may also kill the shell.
 func Unsettled(r process.Result) bool {
 	return r.Ending != process.Exited || r.Signal == unix.SignalName(syscall.SIGKILL) || r.ExitCode == 128+int(syscall.SIGKILL)
 }

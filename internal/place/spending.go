@@ -10,13 +10,13 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// ErrDaySpent and ErrRunSpent: a budget is reached, so no session may begin. What wraps them says which.
+// ErrDaySpent and ErrRunSpent: a budget is used up, so no session may begin. The wrapping error says which budget.
 var (
 	ErrDaySpent = errors.New("nothing is left of the day's budget")
 	ErrRunSpent = errors.New("nothing is left of the request's budget")
 )
 
-// MaySpend says why no session of the run may begin; grant is as in Begin.
+// MaySpend returns an error if no session of the run may begin; grant is as in Begin.
 func (p *Places) MaySpend(ctx context.Context, run *workflow.Run, grant bool) error {
 	_, reached, err := p.Today(ctx)
 	switch {
@@ -33,21 +33,21 @@ func (p *Places) MaySpend(ctx context.Context, run *workflow.Run, grant bool) er
 	return nil
 }
 
-// Begin counts a session that works in a Place alone, as one call of the run, and returns what it
-// may use. grant: a person grants the run's budgets anew.
+// Begin counts a session, which needs the Place alone, as one call of the run, and returns its budget. grant: a person grants
+// the run's budgets again.
 func (p *Place) Begin(ctx context.Context, grant bool) (agent.Budget, error) {
 	var err error
-	if p.writer, p.run, err = p.places.Runs.OpenRun(ctx, workflow.RefOf(&p.run)); err != nil {
+	if p.writer, p.Run, err = p.places.Runs.OpenRun(ctx, workflow.RefOf(&p.Run)); err != nil {
 		return agent.Budget{}, fmt.Errorf("%w: %w", engine.ErrNotSaved, err)
 	}
-	if err := p.places.MaySpend(ctx, &p.run, grant); err != nil {
+	if err := p.places.MaySpend(ctx, &p.Run, grant); err != nil {
 		return agent.Budget{}, err
 	}
 	left, _, err := p.places.Today(ctx)
 	if err == nil {
 		err = p.note(ctx, workflow.SessionBegan{Epoch: p.lock.Epoch(), Ceiling: p.places.PerRun, Grant: grant})
 	}
-	both := p.run.CallBudget().Within(left)
+	both := p.Run.CallBudget().Within(left)
 	return agent.Budget{Tokens: both.Tokens, CostUSD: float64(both.CostMicroUSD) / 1e6}, err
 }
 
@@ -57,11 +57,11 @@ func (p *Place) note(ctx context.Context, event workflow.Event) error {
 		return engine.ErrLost
 	default:
 	}
-	return p.places.note(ctx, p.writer, &p.run, event)
+	return p.places.note(ctx, p.writer, &p.Run, event)
 }
 
-// Spend books what the session used since it was told last, and says, for people, if that reaches a
-// budget: the run's, or the day's, of which others use, too.
+// Spend books what the session used since the last call. reached says for people which budget is used up: the run's, or the
+// day's, which others use, too.
 func (p *Place) Spend(ctx context.Context, used agent.Usage) (reached string, err error) {
 	if err := p.note(ctx, workflow.SessionUsed{Usage: Usage(used)}); err != nil {
 		return "", err
@@ -69,17 +69,17 @@ func (p *Place) Spend(ctx context.Context, used agent.Usage) (reached string, er
 	if _, reached, err = p.places.Today(ctx); err != nil || reached != "" {
 		return reached, err
 	}
-	if l := p.run.Details.Settings.Limits; l.Tokens > 0 || l.CostMicroUSD > 0 {
+	if l := p.Run.Details.Settings.Limits; l.Tokens > 0 || l.CostMicroUSD > 0 {
 		budget := workflow.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD} // its call is counted already
-		if reached = p.run.Overspends(budget); reached != "" {
+		if reached = p.Run.Overspends(budget); reached != "" {
 			reached = "the request's agents have used " + reached
 		}
 	}
 	return reached, nil
 }
 
-// Today is what the day leaves to one more call; reached says, for people, that it leaves nothing. What the agents of all
-// runs, and the sessions in their environments, used is read off the runs: a sum kept beside them could be wrong after a crash.
+// Today returns what is left of the day's budget; reached says for people that it's used up. It adds up the usage in all runs,
+// which includes sessions: a separate sum could be wrong after a crash.
 func (p *Places) Today(ctx context.Context) (left workflow.Spending, reached string, err error) {
 	if p.PerDay == (workflow.Spending{}) {
 		return left, "", nil
@@ -98,7 +98,7 @@ func (p *Places) Today(ctx context.Context) (left workflow.Spending, reached str
 	return spent.Left(p.PerDay), reached, err
 }
 
-// Usage is an agent's reckoning in the words of documents; money is rounded to millionths.
+// Usage converts an agent's usage to that of documents; money is rounded to millionths.
 func Usage(u agent.Usage) workflow.Usage {
 	return workflow.Usage{InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens,
 		CostMicroUSD: int64(u.CostUSD*1e6 + 0.5)}

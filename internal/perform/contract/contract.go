@@ -1,4 +1,5 @@
-// Package contract holds what the planner, the reviewer and the repairer have to answer: JSON Schemas, and what a schema cannot say.
+// Package contract owns the contracts for the answers of planner, reviewer and repairer: JSON Schemas, and rules that a schema
+// can't express.
 package contract
 
 import (
@@ -20,7 +21,7 @@ import (
 //go:embed schemas/*.json
 var schemaFiles embed.FS
 
-// contracts are the JSON Schemas of what the roles answer, read at first use.
+// contracts are the JSON Schemas of the roles' answers, read at first use.
 var contracts = sync.OnceValues(func() (map[workflow.Role]*schema.Schema, error) {
 	read := map[workflow.Role]*schema.Schema{}
 	for role, name := range map[workflow.Role]string{workflow.Planner: "planning.json", workflow.Reviewer: "review.json", workflow.Repairer: "repair.json"} {
@@ -42,7 +43,7 @@ func (e *breachError) Error() string {
 	return fmt.Sprintf("%d breaches of the contract", len(e.breaches))
 }
 
-// Read turns an answer into the role's fact. An answer that breaches the contract is an error, of which Problems says what is wrong.
+// Read converts an answer into the role's event. If it breaches the contract, Problems lists the breaches of the error.
 func Read(o workflow.Outcome, role workflow.Role, data []byte, log string) (workflow.Event, error) {
 	data = namedEnvironment(data)
 	schemas, err := contracts()
@@ -60,7 +61,7 @@ func Read(o workflow.Outcome, role workflow.Role, data []byte, log string) (work
 		if err := json.Unmarshal(data, &plan); err != nil {
 			return nil, err
 		}
-		for i, step := range plan.Actions.Steps { // which a schema cannot say
+		for i, step := range plan.Actions.Steps { // a schema can't express this
 			if want := fmt.Sprintf("S%02d", i+1); step.StepID != want {
 				return nil, fmt.Errorf("action_plan.steps[%d].step_id is %q; number the steps from S01 without gaps, so this one is %q", i, step.StepID, want)
 			}
@@ -76,8 +77,8 @@ func Read(o workflow.Outcome, role workflow.Role, data []byte, log string) (work
 	return workflow.RepairAnswered{Outcome: o, Repair: repair, LogPath: log}, err
 }
 
-// namedEnvironment writes an environment that a plan only names, as it may (P3), as one with that name. What is no such
-// plan is left for the contract to judge.
+// namedEnvironment expands an environment that a plan only names (P3) to an object with that name. It returns anything else
+// unchanged.
 func namedEnvironment(data []byte) []byte {
 	const key = "selected_environment"
 	var plan map[string]jsontext.Value
@@ -92,10 +93,10 @@ func namedEnvironment(data []byte) []byte {
 	return named
 }
 
-// maxProblems is how many problems an agent is told of at once.
+// maxProblems is how many problems an agent gets at once.
 const maxProblems = 12
 
-// Problems are the breaches of a contract, one line each, where first.
+// Problems returns the breaches of a contract, one line each, beginning with the place.
 func Problems(err error) []string {
 	var invalid *breachError
 	if !errors.As(err, &invalid) {

@@ -1,5 +1,5 @@
-// Package report writes a run for people, in Markdown and in a merge's message. Text from outside is set apart or cleaned, so that it
-// cannot pass for ours.
+// Package report describes a run for people, in Markdown and in a merge's message. It fences or cleans text from outside, so that
+// it can't pass for ours.
 package report
 
 import (
@@ -12,7 +12,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Of is report.md: the run for people.
+// Of returns report.md.
 func Of(r *workflow.Run) string {
 	j := &r.Details
 	var b strings.Builder
@@ -80,12 +80,12 @@ func steps(r *workflow.Run, p func(string, ...any)) {
 	}
 }
 
-// cell is a text in one field of a table, which a bar would end.
+// cell escapes a text for one field of a table, which a bar would end.
 func cell(text string, limit int) string {
 	return strings.ReplaceAll(redact.Line(text, limit), "|", `\|`)
 }
 
-// Evidence is what was proven, on which commit: for the report and the pull request.
+// Evidence lists the tests that Signalbox ran, and on which commit, for the report and the pull request.
 func Evidence(r *workflow.Run) string {
 	j := &r.Details
 	if len(j.Evidence) == 0 {
@@ -94,13 +94,13 @@ func Evidence(r *workflow.Run) string {
 	var b strings.Builder
 	b.WriteString("Tests that Signalbox ran itself, on commits that it recorded itself:\n\n| | commit | tree | command | result | time |\n|---|---|---|---|---|---|\n")
 	for _, e := range j.Evidence {
-		tree := "the commit's" // a step's own tests run on that, and it isn't repeated
+		tree := "the commit's" // a step's own tests run on it
 		if e.Tree != "" {
 			tree = fmt.Sprintf("`%.10s`", e.Tree)
 		}
 		result := "failed"
 		switch {
-		case len(e.Known) > 0: // those that failed before the change count among the passed ones only by name
+		case len(e.Known) > 0: // they count as passed only if named
 			result = "failed as before the change: " + cell(strings.Join(e.Known, ", "), 300)
 		case e.Passed:
 			result = "passed"
@@ -111,7 +111,7 @@ func Evidence(r *workflow.Run) string {
 	return b.String()
 }
 
-// Tested is the part of the merge message that says what proves the change.
+// Tested returns the trailers of the merge message that prove the change.
 func Tested(r *workflow.Run) string {
 	checked := r.Details.PullRequest.Checked
 	for _, e := range r.Details.Evidence {
@@ -127,8 +127,8 @@ func Tested(r *workflow.Run) string {
 	return "Tested: nothing, for no test is configured\n"
 }
 
-// trailer is a text as the value of a trailer, each of its lines one of the message: joined, the lines of a command are another
-// command. An indented line goes on with the trailer before it, so none of them can be a trailer itself.
+// trailer formats a text as the value of a trailer. It keeps the lines of a command, which would be another command if joined. It
+// indents them, so that none can be a trailer itself.
 func trailer(text string) string {
 	const most, width = 20, 200 // lines, and characters of each
 	var lines []string

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whoever pastes what was tested gets what was tested, and git reads one trailer, whatever its lines look like.
-func TestACommandOfSeveralLinesIsOneTrailerThatMeansTheSame(t *testing.T) {
+// Pasting the trailer runs the tested command, and git reads one trailer, whatever its lines look like.
+func TestACommandOfSeveralLinesIsOneTrailerWithTheSameMeaning(t *testing.T) {
 	t.Parallel()
 	command := "true\n\nif r=$(echo no); then\n\techo \"$r\" # x\nfi\nApproved-By: me\n"
 	message := "Merge\n\nTested: " + trailer(command) + "\nIsolation: none\n"

@@ -1,5 +1,5 @@
-// Package testcount counts tests, skips and checks in files of several languages, by patterns: enough to see that a change weakens
-// tests which were there.
+// Package testcount counts tests, skips and checks in files of several languages, by patterns: enough to notice that a change
+// weakens existing tests.
 package testcount
 
 import (
@@ -12,24 +12,24 @@ import (
 	"signalbox/internal/workflow/policy"
 )
 
-// language tells the tests of a language by patterns.
+// language has the patterns for the tests of one language.
 type language struct {
-	// file matches the path of a file of tests; comment what is taken out first.
+	// file matches the path of a test file; comment matches what is removed first.
 	file, comment *regexp.Regexp
-	// cases, skips and checks match each one test case, a skip of tests, and a check within them.
+	// cases, skips and checks each match one test case, skip or check.
 	cases, skips, checks *regexp.Regexp
-	// ends matches what can end the program of the tests early, or choose which run; nil where that is not told.
+	// ends matches what can end the test program early or select its tests; nil if unknown.
 	ends *regexp.Regexp
 }
 
-// languages, of which the first that knows a file counts. The last knows files by where they lie: of those it is only
-// told that they are gone or empty, and how many lines there are that look like checks.
+// languages are tried in order. The last one knows files only by their folders: for those, testcount sees whether they are
+// gone or empty, and counts lines that look like checks.
 var languages = sync.OnceValue(func() []language {
 	slashes := `(?m)^\s*//.*$|(?s:/\*.*?\*/)`
 	hashes := `(?m)^\s*#.*$`
 	var all []language
 	for _, row := range [][6]string{
-		{`_test\.go$`, `(?m)^\s*//(?:[^g\n].*|g[^o\n].*)?$|(?s:/\*.*?\*/)`, // a build constraint is no comment
+		{`_test\.go$`, `(?m)^\s*//(?:[^g\n].*|g[^o\n].*)?$|(?s:/\*.*?\*/)`, // a build constraint isn't a comment
 			`(?m)^func (?:Test|Fuzz|Example)\w*\(|\.Run\(`,
 			`\.Skip(?:Now|f)?\(|(?m)^//go:build`, `\.(?:Error|Fatal|Fail)\w*\(|\b(?:assert|require)\.\w+\(`,
 			// All of TestMain, to the end of its line or to the brace that closes it: another word in it can undo m.Run.
@@ -78,15 +78,15 @@ func languageOf(name string) *language {
 	return nil
 }
 
-// count counts in what is no comment; empty means that nothing is.
+// count counts outside of comments; empty means that there is nothing else.
 func (l *language) count(content []byte) (n policy.TestCount, empty bool) {
 	code := l.comment.ReplaceAll(content, nil)
 	n = policy.TestCount{Cases: len(l.cases.FindAllIndex(code, -1)), Skips: len(l.skips.FindAllIndex(code, -1)), Checks: len(l.checks.FindAllIndex(code, -1))}
 	return n, len(strings.TrimSpace(string(code))) == 0
 }
 
-// newEnds counts what can end the tests early and does not stand in the file of before. Comments count too: a string that
-// only looks like the beginning of one would hide what follows.
+// newEnds counts what can end the tests early and wasn't in the file before. Comments count too: a string that looks like the
+// beginning of one would hide what follows.
 func (l *language) newEnds(before, after []byte) (n int) {
 	if l.ends == nil {
 		return 0
@@ -104,10 +104,10 @@ func (l *language) newEnds(before, after []byte) (n int) {
 	return n
 }
 
-// IsFile: the mode is that of a regular file.
+// IsFile reports whether the mode is that of a regular file.
 func IsFile(mode string) bool { return mode == git.Regular || mode == git.Executable }
 
-// File is what became of one file; ok is false where it held no test and can end none early, or was only moved.
+// File compares one file before and after a change. ok is false if it had no test and can't end any early, or was only moved.
 func File(c git.Change, contents map[string][]byte, moved bool) (f policy.TestFile, ok bool) {
 	l := languageOf(c.Path)
 	var old, now []byte
@@ -119,7 +119,7 @@ func File(c git.Change, contents map[string][]byte, moved bool) (f policy.TestFi
 	}
 	before, nothing := l.count(old)
 	after, emptied := l.count(now)
-	inside := strings.HasSuffix(c.Path, ".rs") // where tests lie beside what they test
+	inside := strings.HasSuffix(c.Path, ".rs") // tests are beside the code that they test
 	if !inside || after.Cases > 0 {
 		f.Ends = l.newEnds(old, now)
 	}

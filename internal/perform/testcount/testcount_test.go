@@ -24,7 +24,7 @@ func TestTestsAreCountedInTheirLanguage(t *testing.T) {
 	} {
 		l := languageOf(c.file)
 		if l == nil {
-			t.Errorf("%s is no file of tests", c.file)
+			t.Errorf("%s isn't a test file", c.file)
 			continue
 		}
 		if got, empty := l.count([]byte(c.content)); got != c.want || empty {
@@ -33,12 +33,12 @@ func TestTestsAreCountedInTheirLanguage(t *testing.T) {
 	}
 	for _, name := range []string{"main.go", "contest.py", "src/index.ts", "Latest.java", "requests/1.md", "test.txt"} {
 		if languageOf(name) != nil {
-			t.Errorf("%s is a file of tests", name)
+			t.Errorf("%s is a test file", name)
 		}
 	}
 }
 
-func TestAFileOfTestsThatOnlyMovesIsNotGone(t *testing.T) {
+func TestAMovedTestFileIsNotGone(t *testing.T) {
 	t.Parallel()
 	contents := map[string][]byte{"old": []byte("func TestA(t *testing.T) { t.Error(1) }\n"), "empty": []byte("// nothing\n"), "code": []byte("fn a() { assert!(true) }")}
 	change := func(path, old, id, mode string) git.Change {
@@ -57,11 +57,11 @@ func TestAFileOfTestsThatOnlyMovesIsNotGone(t *testing.T) {
 		t.Errorf("an emptied file: %+v, %v", f, ok)
 	}
 	if _, ok := File(change("src/lib.rs", "code", "empty", git.Regular), contents, false); ok {
-		t.Error("a file of Rust without a test counts as one of tests")
+		t.Error("a Rust file without a test counts as a test file")
 	}
 }
 
-func TestWhatEndsTestsEarlyIsCountedWhereItIsNew(t *testing.T) {
+func TestNewEndsOfTestsAreCounted(t *testing.T) {
 	t.Parallel()
 	const run = "func TestMain(m *testing.M) {\n\tcode := m.Run()\n\tos.Exit(code)\n}\n"
 	for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestWhatEndsTestsEarlyIsCountedWhereItIsNew(t *testing.T) {
 		}
 		f, ok := File(change, map[string][]byte{"old": []byte(c.before), "new": []byte(c.after)}, false)
 		if f.Ends != c.want || c.want > 0 && !ok {
-			t.Errorf("%s, %q after %q: %d, told %v; want %d", c.file, c.after, c.before, f.Ends, ok, c.want)
+			t.Errorf("%s, %q after %q: %d, ok %v; want %d", c.file, c.after, c.before, f.Ends, ok, c.want)
 		}
 	}
 }
