@@ -12,12 +12,12 @@ import (
 	"signalbox/internal/session/terminal"
 )
 
-// Attachment is the terminal of a person. It is raw: every key arrives as it is typed.
+// Attachment is a person's terminal. It is raw: every key arrives as it is typed.
 type Attachment struct {
-	// In may go on being read until the next key after Attach has returned.
+	// In may still be read until the next key after Attach has returned.
 	In  io.Reader
 	Out io.Writer
-	// Size is what the terminal has, Resize (which may be nil) what it gets later.
+	// Size is the terminal's size; Resize (which may be nil) brings later ones.
 	Size   process.TerminalSize
 	Resize <-chan process.TerminalSize
 	// Detach is the key that leaves; zero is DefaultDetach.
@@ -27,9 +27,9 @@ type Attachment struct {
 // DefaultDetach is Ctrl-\.
 const DefaultDetach = 0x1c
 
-// Attach shows the session in the terminal and types into it, until the person leaves, the
-// session ends, or ctx does. The session goes on. The window takes the size of who attached last.
-// What the agent switched on in the terminal is taken back.
+// Attach shows the session in the terminal and types into it, until the person leaves, the session
+// ends, or ctx does. The session itself continues. Its window takes the size of the latest attached
+// terminal. At the end Attach takes back what the agent switched on in the terminal.
 func (x *Session) Attach(ctx context.Context, a Attachment) (detached bool, err error) {
 	if a.Detach == 0 {
 		a.Detach = DefaultDetach
@@ -57,7 +57,7 @@ func (x *Session) Attach(ctx context.Context, a Attachment) (detached bool, err 
 		}
 		switch kind {
 		case framePrinted:
-			_, _ = changed.Write(payload)
+			changed.Skip(payload, len(payload))
 			_, err = a.Out.Write(payload)
 		case frameLost:
 			_, err = fmt.Fprintf(a.Out, "\r\n[signalbox: %s bytes are not shown]\r\n", payload)
@@ -70,10 +70,10 @@ func (x *Session) Attach(ctx context.Context, a Attachment) (detached bool, err 
 
 var errDetached = errors.New("detached")
 
-// escapePause is how long a sequence is waited for that has begun; it may have been the key Escape.
+// escapePause is how long to wait for the rest of a sequence; its start may have been the key Escape.
 const escapePause = 50 * time.Millisecond
 
-// typeTo passes on what is typed. The end of input leaves, as the key does.
+// typeTo passes on typed text. The end of input leaves, like the key.
 func (a *Attachment) typeTo(out *frames, leave context.CancelCauseFunc) {
 	buffer := make([]byte, 4096)
 	var mu sync.Mutex

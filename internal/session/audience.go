@@ -9,28 +9,28 @@ import (
 )
 
 const (
-	// queueLimit bounds what waits for one reader.
+	// queueLimit limits what waits for one reader.
 	queueLimit = 256 << 10
-	// recentLimit is what somebody who attaches late is shown at least: some screens.
+	// recentLimit is the least that a late reader sees: some screens.
 	recentLimit = 16 << 10
 )
 
-// audience are those who read what is printed. Nobody is waited for.
+// audience are the readers of what is printed. It waits for none of them.
 type audience struct {
-	// clock, if there is one, tells readers when output came.
+	// clock, if there is one, gives readers the time of the output.
 	clock   func() time.Time
 	mu      sync.Mutex
 	readers map[*reader]bool
 	recent  []byte
-	// before are the modes where recent begins, which is never within a sequence.
+	// before are the modes at the start of recent, which is never within a sequence.
 	before *terminal.Modes
-	// shown is what terminals have that read from the beginning; nil where readers are none.
+	// shown is the state of a terminal that read from the beginning; nil if the readers are no terminals.
 	shown  *shown
 	closed bool
 }
 
-// shown is what a terminal keeps of what was printed: its modes and, as nothing scrolls there, the
-// alternate screen.
+// shown is what a terminal keeps of printed output: its modes and, as nothing scrolls there, the alternate
+// screen.
 type shown struct {
 	modes         *terminal.Modes
 	rows, columns int
@@ -57,7 +57,7 @@ func (s *shown) write(p []byte) {
 	}
 }
 
-// resize tells the size of the terminals from here on.
+// resize sets the size of the terminals from here on.
 func (a *audience) resize(rows, columns int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -67,26 +67,18 @@ func (a *audience) resize(rows, columns int) {
 	}
 }
 
-// bracketsPaste reports whether pasted text is wanted in brackets: by what was printed up to now, also where a part of that is still
-// held back from the record.
-func (a *audience) bracketsPaste() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.shown.modes.BracketsPaste()
-}
-
-// reader is one of them: a queue of bounded length.
+// reader is one reader: a queue of limited length.
 type reader struct {
 	mu      sync.Mutex
 	queue   []byte
 	came    time.Time // the last of queue
 	lost    int64     // bytes dropped before the queue
-	state   *Info     // the newest, if it was not taken
+	state   *Info     // the newest, if it wasn't taken yet
 	closed  bool
 	arrived chan struct{} // holds one token when there is something to take
 }
 
-// join begins to read, with what was printed last; of the alternate screen, with that as it stands.
+// join adds a reader, which begins with the most recent output; if the alternate screen is shown, with that screen.
 func (a *audience) join() *reader {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -135,7 +127,7 @@ func (a *audience) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// replay appends what a reader needs to go on from here.
+// replay appends what a reader needs to continue from here.
 func (a *audience) replay(to []byte) []byte {
 	switch {
 	case a.shown == nil:
@@ -146,32 +138,25 @@ func (a *audience) replay(to []byte) []byte {
 	return append(append(to, a.before.Restore()...), a.recent...)
 }
 
-// last is what was printed last.
+// last returns the most recent output.
 func (a *audience) last() []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.recent)
 }
 
-// tell passes on a change of the session.
-func (a *audience) tell(info Info) {
-	a.each(func(r *reader) { r.state = &info })
-}
-
-// close tells that nothing more comes.
-func (a *audience) close() {
-	a.mu.Lock()
-	a.closed = true
-	a.mu.Unlock()
-	a.each(func(r *reader) { r.closed = true })
-}
-
-func (a *audience) each(act func(*reader)) {
+// tell gives the readers the session's new state; nil ends their reading.
+func (a *audience) tell(state *Info) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.closed = a.closed || state == nil
 	for r := range a.readers {
 		r.mu.Lock()
-		act(r)
+		if state != nil {
+			r.state = state
+		} else {
+			r.closed = true
+		}
 		r.mu.Unlock()
 		r.signal()
 	}
@@ -184,16 +169,16 @@ func (r *reader) signal() {
 	}
 }
 
-// passing is what a reader takes at once.
+// passing is what a reader takes in one go.
 type passing struct {
 	output []byte
-	came   time.Time // the last of output; zero: not known
+	came   time.Time // the last of output; zero: unknown
 	lost   int64
 	state  *Info
 	closed bool
 }
 
-// take returns what waits; buffer, which was taken before, is used again.
+// take returns what waits, and reuses buffer, which it returned before.
 func (r *reader) take(buffer []byte) passing {
 	r.mu.Lock()
 	defer r.mu.Unlock()

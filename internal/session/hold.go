@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -21,7 +23,7 @@ import (
 	"signalbox/internal/store"
 )
 
-// hold takes the session's lock and holds the session.
+// hold takes the session's lock, enters the agent's place and holds the session.
 func (h *host) hold(ctx context.Context, c HostConfig, starter *frames) error {
 	lock, err := takeLock(ctx, lockFile)
 	if err != nil {
@@ -39,36 +41,28 @@ func (h *host) hold(ctx context.Context, c HostConfig, starter *frames) error {
 	}
 	defer func() { _ = st.Close() }()
 	h.store, h.doc = st, store.Session[Info](st, h.order.Config.name())
-	if err := buryPredecessor(ctx, h.doc); err != nil {
+	if err := endPredecessor(ctx, h.doc); err != nil {
 		return err
 	}
-	exec, leave, err := h.enter(ctx, c.Entrance)
-	if err != nil {
-		return fmt.Errorf("enter its place: %w", err)
+	exec, leave := process.Executor(process.Host{}), func() error { return nil }
+	if place := h.order.Config.Place; place != "" {
+		if c.Entrance == nil {
+			return fmt.Errorf("enter its place: there is no way to %q", place)
+		}
+		if exec, leave, err = c.Entrance(ctx, place); err != nil {
+			return fmt.Errorf("enter its place: %w", err)
+		}
+		debug.FreeOSMemory() // entering takes more memory than staying
 	}
 	leave = sync.OnceValue(leave)
-	defer func() { _ = leave() }() // for a session that did not come to run
+	defer func() { _ = leave() }() // for a session whose agent never ran
 	ctx, h.cancel = context.WithCancel(ctx)
 	defer h.cancel()
 	return h.begin(ctx, exec, leave, starter)
 }
 
-// enter leads to where the agent runs.
-func (h *host) enter(ctx context.Context, entrance Entrance) (exec process.Executor, leave func() error, err error) {
-	place := h.order.Config.Place
-	switch {
-	case place == "":
-		return process.Host{}, func() error { return nil }, nil
-	case entrance == nil:
-		return nil, nil, fmt.Errorf("there is no way to %q", place)
-	}
-	exec, leave, err = entrance(ctx, place)
-	debug.FreeOSMemory() // finding the way took more than staying there does
-	return exec, leave, err
-}
-
-// buryPredecessor ends what a killed host of the same name left.
-func buryPredecessor(ctx context.Context, doc *store.Document[Info]) error {
+// endPredecessor ends the processes that a killed host of the same name left.
+func endPredecessor(ctx context.Context, doc *store.Document[Info]) error {
 	before, err := doc.Load(ctx)
 	if errors.Is(err, os.ErrNotExist) || err == nil && (before.EndedAt != nil || before.ID == "") {
 		return nil
@@ -80,11 +74,11 @@ func buryPredecessor(ctx context.Context, doc *store.Document[Info]) error {
 	return err
 }
 
-// startGrace is how long a start may go wrong after it was ordered, and still be told to who
-// ordered it. What takes longer is in the document.
+// startGrace is how long after its order a start may fail and still be reported to the starter. A later
+// failure is in the document.
 const startGrace = 100 * time.Millisecond
 
-// begin opens all doors, starts the agent and stays until its end.
+// begin opens the record and the sockets, starts the agent and waits for its end.
 func (h *host) begin(ctx context.Context, exec process.Executor, leave func() error, starter *frames) (err error) {
 	c := h.order.Config
 	if err := os.RemoveAll(textFolder); err != nil {
@@ -101,9 +95,9 @@ func (h *host) begin(ctx context.Context, exec process.Executor, leave func() er
 	h.size = size
 	h.raw.resize(int(size.Rows), int(size.Columns))
 	h.detector = terminal.NewDetector(terminal.DetectorConfig{Issue: c.Issue, Prompt: c.Prompt, Code: c.Code, Rows: int(size.Rows),
-		Columns: int(size.Columns), Say: func(w terminal.Word) { h.hear(ctx, w, Marked) }, Left: h.leave})
+		Columns: int(size.Columns), Say: func(w terminal.Word) { h.hear(ctx, w, Marked) }, Left: h.leaveScreen})
 	h.redacting = h.redactor.Writer(writerFunc(h.keep))
-	self, _ := process.Current() // where it isn't told, zero
+	self, _ := process.Current() // zero if the kernel doesn't tell
 	digest := sha256.Sum256([]byte(h.token))
 	h.info = Info{Version: documentVersion, Issue: c.Issue, Name: c.name(), Agent: c.Agent, Mode: c.Mode, TmuxSocket: c.TmuxSocket, ID: rand.Text(),
 		TokenDigest: hex.EncodeToString(digest[:]), HostPID: os.Getpid(), HostStart: self.Start, StartedAt: h.clock().UTC()}
@@ -124,27 +118,22 @@ func (h *host) begin(ctx context.Context, exec process.Executor, leave func() er
 		defer leave()
 	}
 	var answered sync.WaitGroup
-	answered.Go(func() { h.answerStarter(starter) })
+	answered.Go(func() {
+		select {
+		case <-h.ended:
+		case <-time.After(startGrace):
+		}
+		h.reply(starter, nil) // which may have ended
+	})
 	result, err := exec.Exec(ctx, h.command())
 	h.finish(context.WithoutCancel(ctx), result, errors.Join(err, leave()))
 	answered.Wait()
 	return nil
 }
 
-func (h *host) answerStarter(starter *frames) {
-	select {
-	case <-h.ended:
-	case <-time.After(startGrace):
-	}
-	h.mu.Lock()
-	info := h.info
-	h.mu.Unlock()
-	_ = starter.sendJSON(frameInfo, info) // who may be gone
-}
-
-// obey ends the session at a signal. Where a window hangs up the session is lost with it; without
-// one there is nothing to hang up. What is typed at a terminal is for the agent; it is not ignored here,
-// for programs inherit that.
+// obey ends the session at a signal. If its window hangs up, the session is lost; without a window there is
+// nothing to hang up. Keys typed at a terminal are for the agent; ignoring their signals would pass that on
+// to the agent's programs, so they are caught instead.
 func (h *host) obey(ctx context.Context) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP)
@@ -174,3 +163,44 @@ func (h *host) end(why Source) {
 	h.mu.Unlock()
 	h.cancel()
 }
+
+// command returns the agent's command for its executor.
+func (h *host) command() process.Command {
+	c := h.order.Config
+	report := filepath.Join(h.dir, reportFolder)
+	printed := &printing{h}
+	command := process.Command{Args: c.Args, Dir: c.Dir, Reads: c.Reads, Writes: append(c.Writes[:len(c.Writes):len(c.Writes)], report),
+		Reaches: c.Reaches, Idle: c.Idle, Total: c.Total, Grace: c.Grace, Stdout: printed,
+		Env: append(c.Env[:len(c.Env):len(c.Env)], TokenVariable+"="+h.token, SocketVariable+"="+filepath.Join(report, reportSocket), h.info.tag())}
+	if command.Dir == "" && c.Place == "" {
+		command.Dir = h.order.Root
+	}
+	if c.Mode == Headless {
+		command.Stderr = printed
+		if c.Input != "" {
+			command.Stdin = strings.NewReader(c.Input)
+		}
+		return command
+	}
+	command.Stdin = h.input
+	command.Terminal = &process.Terminal{Size: c.size(), Resize: h.resize}
+	return command
+}
+
+// printing takes what the agent prints. One Writer for both streams keeps their order.
+type printing struct{ h *host }
+
+// Write implements io.Writer. It returns no error: a failing record must not end the agent.
+func (p *printing) Write(b []byte) (int, error) {
+	_, _ = p.h.raw.Write(b)
+	if _, err := p.h.redacting.Write(b); err != nil {
+		p.h.log.Error("pass on output", "error", err)
+	}
+	p.h.settleLater()
+	return len(b), nil
+}
+
+type writerFunc func([]byte) (int, error)
+
+// Write implements io.Writer.
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

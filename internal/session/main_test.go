@@ -130,7 +130,7 @@ func within(t testing.TB) context.Context {
 
 func waited(t testing.TB, x *Session) Info {
 	t.Helper()
-	info, err := x.Wait(within(t))
+	info, err := x.Wait(within(t), func(Info) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// nudgePause is between the text and Enter: agents take an Enter that comes with the text for a part of it.
+	// nudgePause is between the text and Enter: agents treat an Enter that comes with the text as part of it.
 	nudgePause = 500 * time.Millisecond
 	nudgeLimit = 16 << 10
-	// inputLimit bounds what was typed and not read by the agent.
+	// inputLimit limits what was typed and not yet read by the agent.
 	inputLimit = 64 << 10
 	pasteBegin = "\x1b[200~"
 	pasteEnd   = "\x1b[201~"
@@ -29,7 +29,10 @@ func (h *host) nudge(ctx context.Context, text string) error {
 	}
 	h.nudging.Lock()
 	defer h.nudging.Unlock()
-	brackets := h.raw.bracketsPaste()
+	// The modes count the output that the record still holds back, too.
+	h.raw.mu.Lock()
+	brackets := h.raw.shown.modes.BracketsPaste()
+	h.raw.mu.Unlock()
 	parts := strings.Split(text, "\n")
 	if brackets && len(parts) > 1 {
 		parts = []string{pasteBegin + strings.Join(parts, enter) + pasteEnd}
@@ -74,7 +77,7 @@ func checkNudge(text string) error {
 	case len(text) > nudgeLimit:
 		return fmt.Errorf("%w: it has %d bytes, and %d are the limit", ErrText, len(text), nudgeLimit)
 	case redact.Clean(text) != text || strings.Contains(text, "\t"):
-		return fmt.Errorf("%w: it has control characters or such that cannot be seen", ErrText)
+		return fmt.Errorf("%w: it has control or invisible characters", ErrText)
 	}
 	return nil
 }

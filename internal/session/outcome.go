@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,30 +14,29 @@ import (
 )
 
 const (
-	// settleTime is how long a line has to stand on the screen before it is believed.
+	// settleTime is how long a line must stay on the screen before it counts.
 	settleTime = time.Second
-	// messageLimit is characters, notesLimit how many of them are kept.
+	// messageLimit is in characters; notesLimit is how many notes are kept.
 	messageLimit, notesLimit = 2000, 50
-	// refusalsLimit is how many refused reports are told of: the agent can send any number.
+	// refusalsLimit is how many refused reports are noted: the agent can send any number.
 	refusalsLimit = 20
 )
 
-// print takes what the agent prints. It returns no error: nothing that goes wrong with the
-// record may end the agent.
-func (h *host) print(p []byte) (int, error) {
-	_, _ = h.raw.Write(p)
-	if _, err := h.redacting.Write(p); err != nil {
-		h.log.Error("pass on output", "error", err)
-	}
-	h.settleLater()
-	return len(p), nil
-}
-
-// keep takes what the agent printed, without secrets: who watches is told of what is recorded.
+// keep takes printed output, without secrets: watchers see what is recorded. The lines before a program
+// begins to draw are a part of their own.
 func (h *host) keep(p []byte) (int, error) {
 	n := 0
-	if h.standing == nil {
-		n = undrawn(p)
+	if h.standing == nil && bytes.ContainsRune(p, '\x1b') {
+		probe := terminal.NewScreen(terminal.DefaultRows, 0)
+		for line := range bytes.Lines(p) {
+			if probe.Write(line); probe.Drawn {
+				break
+			}
+			n += len(line)
+		}
+		if !probe.Drawn {
+			n = 0
+		}
 	}
 	if n > 0 {
 		h.keepPart(p[:n])
@@ -57,7 +57,8 @@ func (h *host) keepPart(p []byte) {
 		_, _ = h.telling.Write(p)
 		return
 	}
-	h.tellLines(h.drawing().take())
+	h.drawing()
+	h.tellLines(nil)
 }
 
 func (h *host) recordOutput(p []byte) (int, error) {
@@ -90,8 +91,8 @@ func (h *host) settle() {
 	}
 }
 
-// hear takes a word of the agent. The first last word is the outcome, and durable before anybody
-// is told.
+// hear takes a word of the agent. The first final one is the outcome, and is durable before any reader
+// gets it.
 func (h *host) hear(ctx context.Context, word terminal.Word, source Source) {
 	message := redact.Line(h.redactor.String(redact.Clean(word.Message)), messageLimit)
 	if word.Kind == terminal.Error && message == "" {
@@ -112,7 +113,7 @@ func (h *host) hear(ctx context.Context, word terminal.Word, source Source) {
 	}
 }
 
-// noReason is the message of an agent that only said that it failed.
+// noReason is the message if the agent only said that it failed.
 const noReason = "The agent gave no reason"
 
 func (i *Info) note(text string) {
@@ -121,7 +122,7 @@ func (i *Info) note(text string) {
 	}
 }
 
-// save changes what is known, durably, and tells everybody; first of all whoever is not here.
+// save changes the session's Info, durably, publishes its outcome and tells the readers.
 func (h *host) save(ctx context.Context, change func(*Info)) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -134,19 +135,20 @@ func (h *host) save(ctx context.Context, change func(*Info)) error {
 		h.published = h.info.Outcome
 		err = errors.Join(err, h.publish(ctx, h.store, h.info))
 	}
-	h.raw.tell(h.info)
-	h.clean.tell(h.info)
+	info := h.info
+	h.raw.tell(&info)
+	h.clean.tell(&info)
 	return err
 }
 
-// finish tells what the session came to, once nothing of the agent's tree is left.
+// finish records the session's outcome, once nothing of the agent's tree is left.
 func (h *host) finish(ctx context.Context, result process.Result, failure error) {
 	h.input.Close()
 	if err := h.redacting.Close(); err != nil {
 		h.log.Error("pass on output", "error", err)
 	}
 	h.detecting.Lock()
-	h.settling = true // and never again
+	h.settling = true // no more settling
 	h.detector.Close()
 	h.look()
 	h.look()
@@ -158,8 +160,8 @@ func (h *host) finish(ctx context.Context, result process.Result, failure error)
 			h.log.Error("close record", "error", err)
 		}
 	}
-	// In two steps: a session that has not ended is looked after once its host is gone, so whatever
-	// the first one was cut off from is done then.
+	// In two steps: if the host dies in between, reconcile finds a session that has not ended and does
+	// the rest.
 	errOutcome := h.save(ctx, func(info *Info) {
 		if info.Outcome == nil {
 			info.Outcome = &Outcome{Kind: terminal.Error, Message: redact.Line(h.redactor.String(h.verdict(result, failure)), messageLimit), Source: Ended, At: h.clock().UTC()}
@@ -185,13 +187,13 @@ func (h *host) finish(ctx context.Context, result process.Result, failure error)
 		h.log.Error("save the end", "error", err)
 	}
 	close(h.ended)
-	h.raw.close()
-	h.clean.close()
+	h.raw.tell(nil)
+	h.clean.tell(nil)
 }
 
-// withoutCancel is what else went wrong than that we ended the agent.
+// withoutCancel returns err without the cancellation by which we ended the agent.
 func withoutCancel(err error) (other error) {
-	joined, several := err.(interface{ Unwrap() []error }) // only what is joined right here is taken apart
+	joined, several := err.(interface{ Unwrap() []error }) // only errors that are joined at the top are taken apart
 	if !several {
 		if errors.Is(err, context.Canceled) {
 			return nil
@@ -204,7 +206,7 @@ func withoutCancel(err error) (other error) {
 	return other
 }
 
-// verdict is the message of a session without a last word.
+// verdict returns the message of a session without a final word.
 func (h *host) verdict(result process.Result, failure error) string {
 	switch {
 	case h.ending == Stopped:

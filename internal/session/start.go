@@ -21,21 +21,17 @@ import (
 	"signalbox/internal/store"
 )
 
-// startLimit is how long a host may take to come up. It asks the agent's program for its version meanwhile, which has 30 s to answer.
+// startLimit is how long a host may take to start. It also asks the agent's program for its version, which has 30 s to answer.
 const startLimit = time.Minute
 
-// Start starts a session, which goes on when this process ends, and returns when its agent runs,
-// or says why it does not. What is left of an earlier session of that name is replaced. ErrRunning:
-// there is one.
-func (s *Sessions) Start(ctx context.Context, c Config) (Info, error) {
-	info, err := s.start(ctx, c)
-	if err != nil {
-		return Info{}, fmt.Errorf("start session %s: %w", c.name(), err)
-	}
-	return info, nil
-}
-
-func (s *Sessions) start(ctx context.Context, c Config) (Info, error) {
+// Start starts a session, which outlives this process, and returns when its agent runs, or why it
+// doesn't. It replaces an ended session of that name. ErrRunning: one of that name is running.
+func (s *Sessions) Start(ctx context.Context, c Config) (_ Info, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("start session %s: %w", c.name(), err)
+		}
+	}()
 	if err := c.validate(); err != nil {
 		return Info{}, err
 	}
@@ -65,7 +61,7 @@ func (s *Sessions) start(ctx context.Context, c Config) (Info, error) {
 	}
 	conn, err := l.Accept()
 	if err != nil {
-		return Info{}, fmt.Errorf("wait for its host, which ended or does not answer (see %s): %w", filepath.Join(dir, logFile), err)
+		return Info{}, fmt.Errorf("wait for its host, which ended or doesn't answer (see %s): %w", filepath.Join(dir, logFile), err)
 	}
 	defer func() { _ = conn.Close() }()
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
@@ -85,7 +81,7 @@ func (s *Sessions) start(ctx context.Context, c Config) (Info, error) {
 	return info, nil
 }
 
-// mayStart refuses at once what the host would refuse. A session whose agent has ended is about to end, too.
+// mayStart refuses early what the host would refuse. A session whose agent has ended is about to end too.
 func (s *Sessions) mayStart(ctx context.Context, dir, name string) error {
 	running, err := held(filepath.Join(dir, lockFile))
 	if err != nil || !running {
@@ -117,7 +113,7 @@ func (s *Sessions) makeDir(name string) (string, error) {
 	return filepath.Join(s.Root, filepath.FromSlash(rel)), nil
 }
 
-// launch starts the host. ended is called at its end, which may be before it asked for its order.
+// launch starts the host. It calls ended when the host ends, which may be before the host asked for its order.
 func (s *Sessions) launch(ctx context.Context, c Config, dir, socket string, ended func()) error {
 	program, err := s.Program, error(nil)
 	if program == "" {
@@ -127,8 +123,8 @@ func (s *Sessions) launch(ctx context.Context, c Config, dir, socket string, end
 		return fmt.Errorf("find host of session: %w", err)
 	}
 	if c.Mode == Tmux {
-		// Start the host as the program of a window. tmux decides its zeroth argument by its
-		// path, so it is reached by a link of the right name.
+		// Start the host as the program of a window. tmux makes its path the zeroth argument, so
+		// start it through a link of the right name.
 		link := filepath.Join(dir, HostName)
 		if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("link host of session: %w", err)
@@ -157,20 +153,20 @@ func (s *Sessions) launch(ctx context.Context, c Config, dir, socket string, end
 		return fmt.Errorf("start host of session: %w", err)
 	}
 	go func() {
-		_, _ = host.Wait() // reaped; what it came to is in its document
+		_, _ = host.Wait() // only reaps it; the outcome is in its document
 		ended()
 	}()
 	return nil
 }
 
-// inherited is our environment without what marks us as somebody's child: a host is nobody's.
+// inherited returns our environment without the marks of a child: a host outlives its starter.
 func inherited() []string {
 	return slices.DeleteFunc(os.Environ(), func(assignment string) bool {
 		return strings.HasPrefix(assignment, "SIGNALBOX_PROCESS=") || strings.HasPrefix(assignment, "SIGNALBOX_SESSION_")
 	})
 }
 
-// reconcile writes down the end of a session whose host was killed, and ends what it left.
+// reconcile records the end of a session whose host was killed, and ends its remaining processes.
 func (s *Sessions) reconcile(ctx context.Context, dir, name string) error {
 	lock, err := takeLock(ctx, filepath.Join(dir, lockFile))
 	if errors.Is(err, ErrRunning) {

@@ -9,11 +9,11 @@ import (
 	"signalbox/internal/session/terminal"
 )
 
-// textFolder has a record of what there is to read of a program that draws: what it printed before it
-// drew, and then the lines that watchers are told.
+// textFolder holds a record of the readable text of a program that draws: its output before it began to
+// draw, and then the lines that watchers get.
 const textFolder = "text"
 
-// copyUndrawn takes what was printed line by line out of the record, and ends a sequence whose end was held back.
+// copyUndrawn copies the output before drawing from the record, and ends a sequence whose end was held back.
 func (h *host) copyUndrawn() error {
 	printed, err := openFile(recordFile)
 	if err != nil {
@@ -35,7 +35,7 @@ func (h *host) copyUndrawn() error {
 	return err
 }
 
-// tellText tells watchers what there is to read, and keeps it.
+// tellText tells watchers readable text, and records it.
 func (h *host) tellText(text []byte) {
 	_, _ = h.clean.Write(text)
 	if h.text == nil {
@@ -51,14 +51,14 @@ func (h *host) dropText(why error) {
 	h.text = nil
 }
 
-// plain is the way on which nothing is hidden.
+// plain hides nothing.
 type plain struct{ io.Writer }
 
 // Close implements io.Closer.
 func (plain) Close() error { return nil }
 
-// hide hides the marker's code in a line of the screen, and secrets: a program that moves about may put one together of parts
-// that were printed in another order.
+// hide hides the marker's code and secrets in a line of the screen: a program that draws may assemble one from parts printed
+// in another order.
 func (h *host) hide(line string) string {
 	line = h.redactor.String(line)
 	if h.secretCode == nil {
@@ -67,7 +67,7 @@ func (h *host) hide(line string) string {
 	return h.secretCode.String(line)
 }
 
-// hiding is the way to a Writer on which the marker's code is hidden.
+// hiding returns a Writer that hides the marker's code and writes to another.
 func (h *host) hiding(to writerFunc) io.WriteCloser {
 	if h.secretCode == nil {
 		return plain{to}

@@ -15,8 +15,8 @@ import (
 	"signalbox/internal/process"
 )
 
-// TmuxArgs is the command by which a person attaches to the window of a session. Its target is
-// exact: tmux takes a name for a prefix otherwise, and 4 for 42.
+// TmuxArgs returns the command that attaches to the window of a session. Its target is exact:
+// otherwise tmux treats a name as a prefix, and attaches to 42 for 4.
 func (i *Info) TmuxArgs() []string {
 	return append(tmuxServer(i.TmuxSocket), "attach-session", "-t", "="+i.Name)
 }
@@ -28,8 +28,8 @@ func tmuxServer(socket string) []string {
 	return []string{"tmux", "-L", socket}
 }
 
-// showInPane makes the pane, which is this process's terminal, one more that is attached. It
-// reads what all others read, so a stuck tmux holds nobody up.
+// showInPane attaches the pane, which is this process's terminal, like any other. It reads from a
+// queue of its own, so a stuck tmux delays no other reader.
 func (h *host) showInPane(ctx context.Context) (leave func(), err error) {
 	before, err := term.MakeRaw(int(os.Stdin.Fd()))
 	if err != nil {
@@ -58,7 +58,9 @@ func (h *host) showInPane(ctx context.Context) (leave func(), err error) {
 	signal.Notify(changed, syscall.SIGWINCH)
 	go func() {
 		for {
-			h.setSize(sizeOf(os.Stdin))
+			if size, err := unix.IoctlGetWinsize(int(os.Stdin.Fd()), unix.TIOCGWINSZ); err == nil {
+				h.setSize(process.TerminalSize{Rows: size.Row, Columns: size.Col})
+			}
 			select {
 			case <-changed:
 			case <-ctx.Done():
@@ -72,14 +74,6 @@ func (h *host) showInPane(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
-func sizeOf(terminal *os.File) process.TerminalSize {
-	size, err := unix.IoctlGetWinsize(int(terminal.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
-		return process.TerminalSize{}
-	}
-	return process.TerminalSize{Rows: size.Row, Columns: size.Col}
-}
-
 func (h *host) typeFromPane() {
 	buffer := make([]byte, 4096)
 	for {
@@ -88,6 +82,6 @@ func (h *host) typeFromPane() {
 			h.end(Gone)
 			return
 		}
-		_ = h.typeIn(buffer[:n]) // an agent that does not read loses it, as with any terminal
+		_ = h.typeIn(buffer[:n]) // an agent that doesn't read loses it, as in any terminal
 	}
 }

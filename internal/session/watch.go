@@ -14,12 +14,12 @@ import (
 	"signalbox/internal/session/terminal"
 )
 
-// Event is one thing that a watcher is told: a line, a gap, or what is known of the session now.
+// Event is one message to a watcher: a line, a gap, or the session's new state.
 type Event struct {
-	// Line is one line of output, cleaned; or a part of one, where nothing came for a while or it is long. Of a
-	// program that draws it is a line that stood on its screen.
+	// Line is one line of output, cleaned; or a part of one, if it is long or nothing came for a while. If the
+	// program draws, it is a line that stayed on its screen.
 	Line string
-	// RecordedAt is when the line was, or what came with it at once.
+	// RecordedAt is when the line was recorded.
 	RecordedAt time.Time
 	// Lost is how many bytes were dropped here because the watcher was too slow.
 	Lost int64
@@ -27,9 +27,9 @@ type Event struct {
 	Info *Info
 }
 
-// Watch tells what happens from here on, after the last lines of what did. The channel is closed
-// when the session has ended, or with ctx; its last Event is then the end. Nobody waits for who
-// does not read: they are told what they lost.
+// Watch reports the most recent lines and then everything that happens. The channel is closed when the
+// session has ended, after an Event with its end, or with ctx. A watcher that doesn't keep up loses lines
+// and is told how much.
 func (x *Session) Watch(ctx context.Context) (<-chan Event, error) {
 	events := make(chan Event)
 	conn, info, err := x.request(ctx, request{Op: opWatch})
@@ -71,7 +71,7 @@ func (x *Session) Watch(ctx context.Context) (<-chan Event, error) {
 				var output []byte
 				at, output = recorded(payload)
 				ok = text.Split(output, func(line string) bool { return send(ctx, events, Event{Line: line, RecordedAt: at}) })
-			case framePrinted: // what was there before
+			case framePrinted: // from before this watch
 				ok = text.Split(payload, func(line string) bool { return send(ctx, events, Event{Line: line}) })
 			case frameLost:
 				lost, _ := strconv.ParseInt(string(payload), 10, 64)
@@ -95,7 +95,7 @@ func (x *Session) Watch(ctx context.Context) (<-chan Event, error) {
 	return events, nil
 }
 
-// recorded is the payload of a frameRecord.
+// recorded returns the parts of a frameRecord.
 func recorded(payload []byte) (at time.Time, output []byte) {
 	if len(payload) < 8 {
 		return at, nil
@@ -112,10 +112,10 @@ func send(ctx context.Context, events chan<- Event, e Event) bool {
 	}
 }
 
-// quietTime is how long nothing is printed before a line that has not ended, a question perhaps, is told.
+// quietTime is how long nothing is printed before an unfinished line, perhaps a question, is passed on.
 const quietTime = 300 * time.Millisecond
 
-// quiet waits for more, and reports whether none came.
+// quiet waits for more output, and reports whether none came.
 func (x *Session) quiet(conn net.Conn, printed *bufio.Reader) bool {
 	_ = conn.SetReadDeadline(x.of.Clock().Add(cmp.Or(x.of.Quiet, quietTime)))
 	_, err := printed.Peek(1)
@@ -123,11 +123,8 @@ func (x *Session) quiet(conn net.Conn, printed *bufio.Reader) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// Wait returns when the session has come to something: at its first last word, or its end.
-func (x *Session) Wait(ctx context.Context) (Info, error) { return x.WaitHearing(ctx, func(Info) {}) }
-
-// WaitHearing is Wait, and hears where the session stands on the way.
-func (x *Session) WaitHearing(ctx context.Context, hear func(Info)) (Info, error) {
+// Wait returns when the session has an outcome or has ended, and calls hear with its state until then.
+func (x *Session) Wait(ctx context.Context, hear func(Info)) (Info, error) {
 	for {
 		info, err := x.Info(ctx)
 		if err != nil || info.Outcome != nil {
@@ -149,7 +146,7 @@ func (x *Session) WaitHearing(ctx context.Context, hear func(Info)) (Info, error
 		if err != nil || ctx.Err() != nil {
 			return Info{}, errors.Join(err, ctx.Err())
 		}
-		select { // a host that has no place for us
+		select { // the host may have no place for another client
 		case <-ctx.Done():
 		case <-time.After(dialPause):
 		}

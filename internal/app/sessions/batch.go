@@ -143,7 +143,7 @@ func (b *Batch) work(ctx context.Context, n int) Result {
 	x, info, kind, err := b.session(ctx, n)
 	if err == nil {
 		b.Tell(News{Issue: n, Kind: kind, Session: &info})
-		info, err = x.WaitHearing(ctx, NewQuestions(func(i session.Info) { b.Tell(News{Issue: n, Kind: Asks, Session: &i}) }))
+		info, err = x.Wait(ctx, NewQuestions(func(i session.Info) { b.Tell(News{Issue: n, Kind: Asks, Session: &i}) }))
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -38,7 +38,7 @@ func (w Waiting) For(ctx context.Context, chosen []Chosen) error {
 	results := make(chan result)
 	for _, x := range chosen {
 		go func() {
-			info, err := x.WaitHearing(waiting, NewQuestions(w.Asked))
+			info, err := x.Wait(waiting, NewQuestions(w.Asked))
 			if err != nil {
 				info = x.Info
 			}

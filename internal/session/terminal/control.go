@@ -35,7 +35,7 @@ func (s *Screen) escape(final byte) {
 	}
 }
 
-// control obeys a control sequence. Those with a prefix but "?" are about keys and colours.
+// control obeys a control sequence. Those with another prefix than "?" are about keys and colours.
 func (s *Screen) control(final byte) {
 	if s.sequence.prefix == '?' {
 		s.mode(final)
@@ -56,12 +56,14 @@ func (s *Screen) control(final byte) {
 	case 'X':
 		s.blank(s.x, s.x+n)
 	case 'P':
-		r := &s.rows[s.y]
-		if s.x < len(r.cells) {
+		if r := &s.rows[s.y]; s.x < len(r.cells) {
 			r.cells = slices.Delete(r.cells, s.x, min(s.x+n, len(r.cells)))
 		}
 	case '@':
-		s.shift(n)
+		if r := &s.rows[s.y]; s.x < len(r.cells) {
+			r.cells = slices.Insert(r.cells, s.x, make([]rune, min(n, s.width()))...)
+			r.cells = r.cells[:min(len(r.cells), s.width())]
+		}
 	case 'L':
 		s.insert(n)
 	case 'M':
@@ -116,7 +118,7 @@ func (s *Screen) goTo(final byte, n int) bool {
 	return true
 }
 
-// mode notices the alternate screen.
+// mode switches to the alternate screen and back.
 func (s *Screen) mode(final byte) {
 	if final != 'h' && final != 'l' {
 		return
@@ -181,16 +183,6 @@ func (s *Screen) blank(from, to int) {
 	for x := from; x < min(to, len(cells)); x++ {
 		cells[x] = 0
 	}
-}
-
-// shift makes room for n characters at the cursor.
-func (s *Screen) shift(n int) {
-	r := &s.rows[s.y]
-	if s.x >= len(r.cells) {
-		return
-	}
-	r.cells = slices.Insert(r.cells, s.x, make([]rune, min(n, s.width()))...)
-	r.cells = r.cells[:min(len(r.cells), s.width())]
 }
 
 // insert makes room for n rows at the cursor.

@@ -1,7 +1,7 @@
-// Package terminal owns what a terminal makes of the bytes a program prints: the
-// emulated screen, escape sequences, modes and keys, and the markers by which an
-// agent says there that its work is complete or can't be done. It refuses to
-// know sessions: it reads bytes and holds no process.
+// Package terminal owns what a terminal makes of a program's output: the emulated
+// screen, escape sequences, modes and keys, and the markers by which an agent says
+// that its work is complete or can't be done. It refuses to know sessions: it reads
+// bytes and holds no process.
 package terminal
 
 import (
@@ -12,60 +12,60 @@ import (
 	"strings"
 )
 
-// Kind is what an agent can say of its work.
+// Kind is what an agent can say about its work.
 type Kind string
 
 const (
 	Complete Kind = "complete"
 	Error    Kind = "error"
-	// Progress is no last word: the agent tells where it is.
+	// Progress is not final: the agent reports how far it is.
 	Progress Kind = "progress"
 )
 
-// Word is what the agent said.
+// Word is a status that the agent gave.
 type Word struct {
 	Kind Kind
-	// Message is what it said of it, as printed; empty when it said nothing more.
+	// Message is the agent's explanation, as printed; empty if it gave none.
 	Message string
 }
 
-// Marker is the line by which an agent says that its work on an issue is complete, or cannot be done.
+// Marker returns the line by which an agent says that its work on an issue is complete, or can't be done.
 func Marker(kind Kind, issue int) string {
 	return fmt.Sprintf("%s%s_%d###", MarkerStart, strings.ToUpper(string(kind)), issue)
 }
 
-// MarkerStart is common to all markers: lines without it are not looked at closer.
+// MarkerStart begins all markers: lines without it need no closer look.
 const MarkerStart = "###TASK_"
 
 var lastWords = [...]Kind{Complete, Error}
 
-// DetectorConfig is what a Detector knows before anything was printed.
+// DetectorConfig configures a Detector.
 type DetectorConfig struct {
 	Issue int
-	// Prompt is what the agent was given: its echo is not the agent's.
+	// Prompt is what the agent was given: its echo isn't the agent's word.
 	Prompt string
 	// Code is as in Config.
 	Code string
-	// Rows and Columns are the terminal's; none are a pipe's, where nothing wraps a line.
+	// Rows and Columns are the terminal's; without columns it is a pipe, where nothing wraps a line.
 	Rows, Columns int
-	// Say is told each kind of word, when the agent says it first.
+	// Say is called once for each kind of word, when the agent first says it.
 	Say func(Word)
-	// Left, which may be nil, is told of the lines that leave the screen of a program that draws.
+	// Left, which may be nil, is called with each line that leaves the screen of a program that draws.
 	Left func(line string)
 }
 
-// Detector finds an agent's markers in what it prints. A marker counts as the agent's own words:
-// on a line of its own as a terminal would show it, for this issue, outside of quotations, code
-// blocks and what hangs on a branch, and not where the prompt or what a person typed is echoed. It
-// decides by what was printed and never by how that was cut into pieces.
+// Detector finds an agent's markers in its output. A marker counts if it is the agent's own word: on a
+// line of its own as a terminal would show it, for this issue, outside quotations, code blocks and the
+// content of a branch, and not an echo of the prompt or of typed text. The result depends on what was
+// printed and never on how the output was split into pieces.
 //
-// An interface draws what a tool printed, a file of the repository for one, and the agent's words
-// alike. There a marker counts with the session's code behind it, which nobody else was told.
-// Whoever can draw indents as it likes, so indented code is looked for only where there is no code.
+// An interface draws a tool's output, such as a file of the repository, and the agent's words alike.
+// There a marker counts only with the session's code after it, which only the agent knows. An interface
+// indents freely, so indented code is recognized only where there is no session code.
 //
-// A program that prints line by line is believed at a line's end. One that moves about on the
-// screen may be in the middle of a line wherever it leaves the cursor: it is believed when the
-// line left the screen at the top, or stood there from one Settle to the next.
+// In a program that prints line by line, a marker counts at the line's end. A program that draws may
+// leave the cursor in the middle of a line: there a marker counts when its line leaves the screen at
+// the top, or stays from one Settle to the next.
 type Detector struct {
 	markers map[Kind]string
 	screen  *Screen
@@ -76,16 +76,16 @@ type Detector struct {
 	gone    func(line string)
 	said    map[Kind]bool
 	typed   []byte
-	// echoes are the typed markers whose echo was not seen yet.
+	// echoes counts the typed markers whose echo hasn't come yet.
 	echoes map[Kind]int
-	// standing are the words that the last Settle saw.
-	standing []Word
-	// awaited is an error whose message is the next line; settled, that a Settle has seen it.
+	// shown are the words that the last Settle saw.
+	shown []Word
+	// awaited is an error whose message is the next line; settled: a Settle has seen it.
 	awaited *Word
 	settled bool
 }
 
-// DefaultRows is a terminal's of which nothing is known.
+// DefaultRows is the height of a terminal of unknown size.
 const DefaultRows = 24
 
 // NewDetector makes a Detector for one session.
@@ -102,22 +102,22 @@ func NewDetector(c DetectorConfig) *Detector {
 	return d
 }
 
-// Write takes what was printed. It returns no error.
+// Write takes printed output. It returns no error.
 func (d *Detector) Write(p []byte) (int, error) {
 	d.screen.Write(p)
 	return len(p), nil
 }
 
-// Resize tells the size of the terminal from here on.
+// Resize sets the size of the terminal from here on.
 func (d *Detector) Resize(rows, columns int) { d.screen.Resize(rows, columns) }
 
-// Drawn reports whether the program moves about on the screen.
+// Drawn reports whether the program draws: moves the cursor around the screen.
 func (d *Detector) Drawn() bool { return d.screen.Drawn }
 
-// typedLimit bounds what is remembered of typed text: a marker is found in it although it comes key by key.
+// typedLimit limits what is remembered of typed text, in which a marker may come key by key.
 const typedLimit = 256
 
-// Typed tells what somebody else than the agent typed: its echo is not the agent's.
+// Typed takes text that was typed into the terminal: its echo isn't the agent's word.
 func (d *Detector) Typed(p []byte) {
 	for _, b := range p {
 		if d.typed = append(d.typed, b); len(d.typed) > typedLimit {
@@ -131,13 +131,13 @@ func (d *Detector) Typed(p []byte) {
 	}
 }
 
-// Settle tells that some time has passed, a second or so. It reports whether it wants to be told again.
+// Settle marks that some time has passed, a second or so. It reports whether another call may find more.
 func (d *Detector) Settle() (more bool) {
-	before := d.standing
-	d.standing = d.visible()
-	for _, word := range d.standing {
+	before := d.shown
+	d.shown = d.visible()
+	for _, word := range d.shown {
 		if slices.Contains(before, word) {
-			d.tell(word)
+			d.report(word)
 		}
 		more = more || !d.said[word.Kind]
 	}
@@ -150,32 +150,33 @@ func (d *Detector) Settle() (more bool) {
 	return more || d.settled
 }
 
-// Close tells that nothing more will be printed.
+// Close marks the end of the output.
 func (d *Detector) Close() {
 	d.answerAwaited()
 	for _, word := range d.visible() {
-		d.tell(word)
+		d.report(word)
 	}
 }
 
-func (d *Detector) tell(word Word) {
+// report says a word, the first of its kind.
+func (d *Detector) report(word Word) {
 	if !d.said[word.Kind] {
 		d.said[word.Kind] = true
 		d.say(word)
 	}
 }
 
-// answerAwaited takes the cursor's line for the message of an error.
+// answerAwaited takes the cursor's line as the message of an awaited error.
 func (d *Detector) answerAwaited() {
 	if d.awaited != nil {
 		word := *d.awaited
 		d.awaited, d.settled = nil, false
 		word.Message = Undecorated(d.line(d.screen.y).text)
-		d.tell(word)
+		d.report(word)
 	}
 }
 
-// ended looks at the line that a line feed in row y ends.
+// ended judges the line that a line feed in row y ends.
 func (d *Detector) ended(y int) {
 	if d.screen.Drawn {
 		return
@@ -203,11 +204,11 @@ func (d *Detector) ended(y int) {
 	case word.Kind == Error && word.Message == "":
 		d.awaited = &word
 	default:
-		d.tell(word)
+		d.report(word)
 	}
 }
 
-// left takes a row that leaves the screen into the context of those below.
+// left adds a row that leaves the screen to the context of the rows below.
 func (d *Detector) left(r row) {
 	d.context.carry = r.appendTo(d.context.carry)
 	if r.wrapped && len(d.context.carry) < maxLine {
@@ -219,7 +220,7 @@ func (d *Detector) left(r row) {
 		if word, ok := d.judge(d.context, string(text)); ok && d.echoes[word.Kind] > 0 {
 			d.echoes[word.Kind]--
 		} else if ok {
-			d.tell(word)
+			d.report(word)
 		}
 	}
 	if d.screen.Drawn && d.gone != nil {
@@ -228,7 +229,7 @@ func (d *Detector) left(r row) {
 	d.context.pass(text)
 }
 
-// Lines are what stands on the screen.
+// Lines returns the lines on the screen.
 func (d *Detector) Lines() (lines []string) {
 	for y := 0; y < len(d.screen.rows); {
 		at := d.line(y)
@@ -238,7 +239,7 @@ func (d *Detector) Lines() (lines []string) {
 	return lines
 }
 
-// visible are the words on the screen that were not decided when their line ended.
+// visible returns the words on the screen that weren't decided when their line ended.
 func (d *Detector) visible() (words []Word) {
 	context, echoes := d.context.clone(), maps.Clone(d.echoes)
 	for y := 0; y < len(d.screen.rows); {

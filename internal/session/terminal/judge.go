@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// line is a line as the program meant it, from row first to before row next.
+// line is a line as the program printed it, from row first to before row next.
 type line struct {
 	text        string
 	first, next int
@@ -35,7 +35,7 @@ func (d *Detector) line(y int) line {
 	return line{text: string(text), first: first, next: next}
 }
 
-// judge reports the word that a line says below its context.
+// judge returns the word that a line says below its context.
 func (d *Detector) judge(above passage, text string) (Word, bool) {
 	if !strings.Contains(text, MarkerStart) {
 		return Word{}, false
@@ -59,14 +59,14 @@ func (d *Detector) judge(above passage, text string) (Word, bool) {
 }
 
 const (
-	// echoContext is how many letters before a marker tell that it is the prompt's, and
-	// echoEnough how many do at least.
+	// echoContext is how many letters before a marker decide that it is the prompt's, and echoEnough
+	// the fewest that do.
 	echoContext, echoEnough = 48, 12
-	// greeting bounds what a program prints before it echoes a prompt that begins with a marker.
+	// greeting limits what a program prints before it echoes a prompt that begins with a marker.
 	greeting = 200
 )
 
-// echoed reports whether the marker stands behind what it stands behind in the prompt.
+// echoed reports whether the marker follows the same text as in the prompt.
 func (d *Detector) echoed(above passage, marker string) bool {
 	marker = compact(marker)
 	if !strings.Contains(d.prompt, marker) {
@@ -88,7 +88,7 @@ func (d *Detector) echoed(above passage, marker string) bool {
 	}
 }
 
-// compact leaves the letters and digits of a text: what is the same however it is wrapped and decorated.
+// compact returns the letters and digits of a text, which no wrapping and no decoration changes.
 func compact(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -98,7 +98,7 @@ func compact(text string) string {
 	}, text)
 }
 
-// Undecorated is a line without the space, the frame and the bullet that programs put around text.
+// Undecorated returns a line without the space, the frame and the bullet that programs put around text.
 func Undecorated(text string) string {
 	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || decorates(r) })
 }
@@ -107,7 +107,7 @@ func decorates(r rune) bool {
 	return 0x2500 <= r && r <= 0x259f || r == '●' || r == '•' || r == '⏺' || r == '⎿'
 }
 
-// appendTo appends the row's text, without what is blank at its end unless the line goes on.
+// appendTo appends the row's text, without blanks at its end unless the line continues.
 func (r *row) appendTo(text []byte) []byte {
 	start := len(text)
 	for _, c := range r.cells {

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// LeaveKey finds, among what is typed, the key that leaves. Programs ask terminals to send keys as
-// sequences (kitty's protocol, xterm's modifyOtherKeys), and then it comes as one of these.
+// LeaveKey finds the key that leaves in typed text. Programs can have terminals send keys as sequences
+// (kitty's protocol, xterm's modifyOtherKeys); the key may come as one of these.
 type LeaveKey struct {
 	Key byte
-	// Held is the beginning of what may be such a sequence.
+	// Held may be the beginning of such a sequence.
 	Held []byte
 }
 
 // heldLimit is longer than any key's sequence.
 const heldLimit = 40
 
-// Take returns what is to be typed; left: then the key came.
+// Take returns what to type; left: then the key came.
 func (l *LeaveKey) Take(p []byte) (typed []byte, left bool) {
 	for _, b := range p {
 		switch {
@@ -43,15 +43,15 @@ func (l *LeaveKey) Take(p []byte) (typed []byte, left bool) {
 	return typed, false
 }
 
-// Rest is what was held, which turned out to be something else.
+// Rest returns the held bytes, which turned out to be something else.
 func (l *LeaveKey) Rest() []byte {
 	held := slices.Clone(l.Held)
 	l.Held = l.Held[:0]
 	return held
 }
 
-// leaves reports whether what is held is the key, pressed together with Ctrl alone: ESC [ 92;5u, or
-// with what else kitty tells of it, or ESC [ 27;5;92~.
+// leaves reports whether the held sequence is the key, pressed with Ctrl alone: ESC [ 92;5u, also with
+// kitty's further parameters, or ESC [ 27;5;92~.
 func (l *LeaveKey) leaves() bool {
 	if len(l.Held) < 3 {
 		return false
@@ -70,7 +70,7 @@ func (l *LeaveKey) leaves() bool {
 
 const keyReleased = "3"
 
-// isKey reports whether it is the code of the key that makes ours together with Ctrl.
+// isKey reports whether text is the code of the key that makes ours together with Ctrl.
 func (l *LeaveKey) isKey(text string) bool {
 	text, _, _ = strings.Cut(text, ":")
 	code, err := strconv.Atoi(text)

@@ -8,16 +8,17 @@ import (
 	"signalbox/internal/redact"
 )
 
-// LineLimit bounds a line, in bytes: a longer one comes in several.
+// LineLimit limits a line, in bytes: a longer one comes in several parts.
 const LineLimit = 4096
 
 // LineReader cuts output into lines, without sequences.
 type LineReader struct {
 	held     []byte
 	Sequence sequence
-	told     bool // what there was of the line so far
+	told     bool // a part of the line was told before
 }
 
+// Split passes the lines that p ends to tell, until tell returns false.
 func (l *LineReader) Split(p []byte, tell func(string) bool) bool {
 	for _, b := range p {
 		switch {
@@ -40,9 +41,10 @@ func (l *LineReader) Split(p []byte, tell func(string) bool) bool {
 	return true
 }
 
-// Pending reports whether there is a line that has not ended.
+// Pending reports whether a line has begun and not ended.
 func (l *LineReader) Pending() bool { return len(l.held) > 0 }
 
+// Rest returns the line so far, cleaned, and starts anew.
 func (l *LineReader) Rest() string {
 	line := redact.Clean(strings.TrimRight(string(l.held), "\r"))
 	l.held, l.told = l.held[:0], true

@@ -8,36 +8,36 @@ import (
 	"unicode/utf8"
 )
 
-// Modes are what a program has switched on in its terminal and what outlives it there: the alternate
-// screen, reports of the mouse, keys that come as sequences, a hidden cursor. They are made anew where
-// somebody attaches late, and taken back where somebody leaves.
+// Modes are what a program has switched on in its terminal, and what outlives the program there: the
+// alternate screen, mouse reports, keys that come as sequences, a hidden cursor. Restore sets them for a
+// person who attaches late, and Reset takes them back when the person leaves.
 type Modes struct {
 	sequence sequence
-	private  map[int]bool // private modes that are not as a terminal begins, and how they are
-	// keys are what was asked of the keyboard by kitty's protocol, for the main and the alternate screen.
+	private  map[int]bool // private modes that differ from a new terminal's, and their values
+	// keys are the keyboard's flags in kitty's protocol, for the main and the alternate screen.
 	keys [2]keyboard
-	// otherKeys is xterm's modifyOtherKeys, and keypad that it sends sequences.
+	// otherKeys is xterm's modifyOtherKeys; keypad: the keypad sends sequences.
 	otherKeys int
 	keypad    bool
-	// margins, colours and cursor: rows that scroll alone, how text looks, and the cursor's shape were set.
+	// margins, colours and cursor: the scrolling rows, the look of text, and the cursor's shape were set.
 	margins, colours, cursor bool
 }
 
-// keyboard is a stack of flags, of which the last count; asked, if not 0, replaces them.
+// keyboard is a stack of flags, of which the top counts; asked, if not 0, replaces it.
 type keyboard struct {
 	pushed []int
 	asked  int
 }
 
 const (
-	// modesLimit and keysLimit bound what is remembered of a program that goes on switching.
+	// modesLimit and keysLimit limit what is remembered of a program that keeps switching.
 	modesLimit, keysLimit = 64, 16
 	cursorShown           = 25
 	autoWrap              = 7
 	alternateScreen       = 1049
 )
 
-// usual are the private modes that are on in a terminal from the beginning.
+// usual reports whether a private mode is on in a new terminal.
 func usual(mode int) bool { return mode == cursorShown || mode == autoWrap }
 
 func alternates(mode int) bool { return mode == 47 || mode == 1047 || mode == alternateScreen }
@@ -49,10 +49,7 @@ func NewModes() *Modes {
 	return m
 }
 
-// Write takes what was printed. It returns no error.
-func (m *Modes) Write(p []byte) (int, error) { return m.Skip(p, len(p)), nil }
-
-// Skip takes the first n bytes of p, and more up to where no sequence and no character is cut. It
+// Skip takes the first n bytes of printed p, and more until no sequence and no character is cut. It
 // returns how many it took.
 func (m *Modes) Skip(p []byte, n int) int {
 	for at := 0; ; {
@@ -63,7 +60,7 @@ func (m *Modes) Skip(p []byte, n int) int {
 	}
 }
 
-// Take is skip, but stops where the program turned to the alternate screen or back.
+// Take is Skip, but stops where the program switched to the alternate screen or back.
 func (m *Modes) Take(p []byte, n int) (taken int, turned bool) {
 	before := m.Alternate()
 	for i := 0; i < len(p); i++ {
@@ -112,7 +109,10 @@ func (m *Modes) control(final byte) {
 			}
 		}
 	case final == 'u' && q.intermediate == 0:
-		k := m.keyboard()
+		k := &m.keys[0]
+		if m.Alternate() {
+			k = &m.keys[1]
+		}
 		switch prefix {
 		case '>':
 			if len(k.pushed) < keysLimit {
@@ -144,15 +144,8 @@ func (m *Modes) Alternate() bool {
 	return m.private[47] || m.private[1047] || m.private[alternateScreen]
 }
 
-// BracketsPaste reports whether the program asked for pasted text to be put in brackets.
+// BracketsPaste reports whether the program wants pasted text in brackets.
 func (m *Modes) BracketsPaste() bool { return m.private[2004] }
-
-func (m *Modes) keyboard() *keyboard {
-	if m.Alternate() {
-		return &m.keys[1]
-	}
-	return &m.keys[0]
-}
 
 func (k *keyboard) restore(out *bytes.Buffer) {
 	for _, flags := range k.pushed {
@@ -172,7 +165,7 @@ func (k *keyboard) reset(out *bytes.Buffer) {
 	}
 }
 
-// Restore brings a terminal as it begins to these modes. Where text stands and how it looks is not among them.
+// Restore returns what sets these modes in a new terminal. They don't include the text and its look.
 func (m *Modes) Restore() []byte {
 	var out bytes.Buffer
 	m.keys[0].restore(&out)
@@ -192,7 +185,7 @@ func (m *Modes) Restore() []byte {
 	return out.Bytes()
 }
 
-// Reset brings a terminal with these modes back to how it begins.
+// Reset returns what makes a terminal with these modes like a new one.
 func (m *Modes) Reset() []byte {
 	var out bytes.Buffer
 	if m.sequence.Inside() {
@@ -217,7 +210,7 @@ func (m *Modes) Reset() []byte {
 	return out.Bytes()
 }
 
-// changed are the private modes of a kind that are not as a terminal begins.
+// changed returns the private modes of a kind that differ from a new terminal's.
 func (m *Modes) changed(kind func(mode int) bool) []int {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.private)), func(mode int) bool { return !kind(mode) })
 }

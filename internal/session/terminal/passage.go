@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// passage is what of the text above a line decides how the line is meant.
+// passage is the part of the text above a line that decides what the line means.
 type passage struct {
-	// carry is the part of a wrapped line that left the screen already.
+	// carry is the part of a wrapped line that has already left the screen.
 	carry []byte
 	// history is the end of the text, trimmed when it gets long.
 	history []byte
 	trimmed bool
-	fence   string // what opened the code block we are in; empty outside
+	fence   string // what opened the current code block; empty outside
 	quoted  bool   // in a paragraph that a ">" began
 	open    bool   // a quotation mark is open in this paragraph
-	block   bool   // in a code block that is only indented
-	branch  bool   // below a branch, indented like what hangs on it
-	// last is the width of the line above in characters, 0 if nothing is in it.
+	block   bool   // in a code block without fences, only indented
+	branch  bool   // below a branch, indented like its content
+	// last is the width of the line above in characters, 0 if it is empty.
 	last int
 }
 
@@ -31,11 +31,11 @@ func (p *passage) clone() passage {
 	return other
 }
 
-// meaningful are the bytes by which a line can begin or end a quotation or a code block: the last
-// is the first of a typographic quotation mark.
+// meaningful are the bytes that can begin or end a quotation or a code block: the last one begins a
+// typographic quotation mark.
 var meaningful = [256]bool{'>': true, '"': true, '`': true, '~': true, 0xe2: true}
 
-// pass goes on by one line.
+// pass moves on by one line.
 func (p *passage) pass(text []byte) {
 	p.history = append(append(p.history, text...), '\n')
 	if len(p.history) > historyLimit {
@@ -81,14 +81,14 @@ func (p *passage) pass(text []byte) {
 	}
 }
 
-// codeIndent is how far a text without fences indents its code, behind an empty line; programs
-// indent what hangs on a branch as far.
+// codeIndent is how far a text without fences indents its code, after an empty line. Programs indent
+// the content of a branch as far.
 const codeIndent = 4
 
-// margin is how many columns are blank before a line.
+// margin returns the number of blank columns before a line.
 func margin(text []byte) int { return len(text) - len(bytes.TrimLeft(text, " ")) }
 
-// indent is how many are blank between a line and its frame or bullet, if it has one.
+// indent returns the number of blank columns between a line and its frame or bullet, if it has one.
 func indent(text []byte) int {
 	rest := bytes.TrimLeft(text, " ")
 	if len(rest) == 0 || rest[0] < utf8.RuneSelf {
@@ -97,8 +97,8 @@ func indent(text []byte) int {
 	return margin(bytes.TrimLeftFunc(rest, decorates))
 }
 
-// branches reports whether a line hangs on another one, by the corner that programs draw before
-// what a tool printed.
+// branches reports whether a line belongs to the one above, by the corner that programs draw before a
+// tool's output.
 func branches(text []byte) bool {
 	rest := bytes.TrimLeft(text, " ")
 	if len(rest) == 0 || rest[0] < utf8.RuneSelf {
@@ -115,16 +115,22 @@ func branches(text []byte) bool {
 	return false
 }
 
-// hidden reports whether a line that says a marker shows it, rather than says it.
+// hidden reports whether a line only shows a marker, in a quotation or code, rather than says it.
 func (p *passage) hidden(text string, code bool) bool {
 	line := []byte(text)
 	return p.fence != "" || p.quoted || p.open || branches(line) || p.branch && margin(line) >= codeIndent ||
 		!code && (p.block || p.last == 0) && indent(line) >= codeIndent
 }
 
-// passFence reports whether the line belongs to a code block, its fences included.
+// passFence reports whether the line belongs to a code block, fences included.
 func (p *passage) passFence(bare string) bool {
-	fence := fenceOf(bare)
+	fence := ""
+	for _, c := range []string{"`", "~"} {
+		rest := strings.TrimLeft(bare, c)
+		if n := len(bare) - len(rest); n >= 3 && (c == "~" || !strings.Contains(rest, "`")) {
+			fence = bare[:n]
+		}
+	}
 	if p.fence == "" {
 		p.fence = fence
 		return fence != ""
@@ -133,15 +139,4 @@ func (p *passage) passFence(bare string) bool {
 		p.fence, p.quoted, p.open = "", false, false
 	}
 	return true
-}
-
-// fenceOf is the run of characters by which a line opens or closes a code block.
-func fenceOf(bare string) string {
-	for _, c := range []string{"`", "~"} {
-		rest := strings.TrimLeft(bare, c)
-		if n := len(bare) - len(rest); n >= 3 && (c == "~" || !strings.Contains(rest, "`")) {
-			return bare[:n]
-		}
-	}
-	return ""
 }

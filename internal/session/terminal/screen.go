@@ -9,29 +9,29 @@ import (
 )
 
 const (
-	// A terminal of more columns or rows than these is taken for one of so many.
+	// A larger terminal counts as one of maxColumns or maxRows.
 	maxColumns, maxRows = 1000, 300
-	// maxLine bounds a line where nothing wraps it; what is longer is cut.
+	// maxLine limits a line where nothing wraps it; a longer one is cut.
 	maxLine = 8192
 )
 
-// row is one row of the terminal. A cell is 0 where nothing was printed, and spacer behind a
-// character that takes two columns.
+// row is one row of the terminal. A cell is 0 where nothing was printed, and spacer after a character
+// that takes two columns.
 type row struct {
 	cells []rune
 	// wrapped: the terminal broke the line here, and not the program.
 	wrapped bool
-	// echo: what stands here was typed by somebody.
+	// echo: this text was typed, not printed by the agent.
 	echo bool
 }
 
 const spacer = -1
 
-// Screen is what a terminal of this size would show. It is no emulator: it knows where text
-// stands and nothing of how it looks.
+// Screen is what a terminal of this size would show. It is no emulator: it knows the place of text and
+// not its look.
 type Screen struct {
 	rows    []row
-	columns int // 0: nothing wraps, as in a pipe, and a line feed begins a new line
+	columns int // 0: nothing wraps, as in a pipe, and a line feed starts a new line
 	x, y    int
 	// full: the last column was printed, and the next character will wrap.
 	full           bool
@@ -41,7 +41,7 @@ type Screen struct {
 	sequence       sequence
 	partial        []byte // the beginning of a character
 	Drawn          bool
-	// ended is told of a line feed in a row, before it takes effect; left, of a row that leaves at the top.
+	// ended is called for a line feed in a row, before it takes effect; left, for a row that leaves at the top.
 	ended func(y int)
 	left  func(r row)
 }
@@ -54,7 +54,7 @@ func NewScreen(rows, columns int) *Screen {
 	return s
 }
 
-// Resize changes the size as a terminal does that does not wrap its lines again.
+// Resize changes the size like a terminal that doesn't wrap its lines again.
 func (s *Screen) Resize(rows, columns int) {
 	rows, s.columns = min(max(rows, 1), maxRows), min(max(columns, 0), maxColumns)
 	for last := len(s.rows) - 1; last >= rows; last-- {
@@ -71,7 +71,7 @@ func (s *Screen) Resize(rows, columns int) {
 	s.move(s.x, s.y)
 }
 
-// width is the number of columns in which text can stand.
+// width returns the number of columns for text.
 func (s *Screen) width() int {
 	if s.columns == 0 {
 		return maxLine
@@ -116,7 +116,7 @@ func (s *Screen) Write(p []byte) {
 	}
 }
 
-// character takes one byte of a character, and prints it once it is whole.
+// character takes one byte of a character, and prints the character once it is whole.
 func (s *Screen) character(p []byte) int {
 	if len(s.partial) > 0 && utf8.RuneStart(p[0]) { // the one before was cut off
 		s.partial = s.partial[:0]
@@ -171,7 +171,7 @@ func (s *Screen) advance(n int) {
 	}
 }
 
-// wrap goes on in the next row; false means that there is none, and the text is dropped.
+// wrap continues in the next row; false means that there is none, and the text is dropped.
 func (s *Screen) wrap() bool {
 	if s.columns <= 1 {
 		return false
@@ -192,7 +192,7 @@ func (s *Screen) cells(n int) []rune {
 	return r.cells
 }
 
-// AppendTo appends what draws the screen's text on an empty one and puts the cursor where it is.
+// AppendTo appends what draws the screen's text and cursor on an empty screen.
 func (s *Screen) AppendTo(picture []byte) []byte {
 	picture = append(picture, "\x1b[H\x1b[2J"...)
 	for y := range s.rows {

@@ -2,16 +2,16 @@ package terminal
 
 import "github.com/charmbracelet/x/ansi/parser"
 
-// maxParameters bounds the numbers of one sequence; what is more is dropped.
+// maxParameters limits the numbers of one sequence; more are dropped.
 const maxParameters, maxParameter = 16, 1 << 16
 
-// sequence is the escape sequence that is being read. Texts inside of sequences (titles, links,
-// pictures) are read over.
+// sequence is the escape sequence being read. It skips the texts inside sequences (titles, links,
+// pictures).
 type sequence struct {
 	state                parser.State
 	prefix, intermediate byte
 	parameters           []int // missing where a sequence leaves one out
-	// control and escape are told of a whole sequence by its last byte; nil where nobody wants to know.
+	// control and escape are called with the last byte of a whole sequence; nil for callers that don't need it.
 	control, escape func(final byte)
 }
 
@@ -30,8 +30,8 @@ func (q *sequence) drop() {
 	q.clear()
 }
 
-// advance takes one byte. Of a text, those above 0x7f are parts of characters in UTF-8, although one of
-// them, 0x9c, once ended it.
+// advance takes one byte. In a text, bytes above 0x7f are parts of characters in UTF-8, although one of
+// them, 0x9c, once ended the text.
 func (q *sequence) advance(b byte) {
 	switch q.state {
 	case parser.OscStringState, parser.DcsStringState, parser.SosStringState, parser.PmStringState, parser.ApcStringState:
@@ -74,7 +74,7 @@ func (q *sequence) advance(b byte) {
 	q.state = state
 }
 
-// number is a parameter, or what a sequence without it means.
+// number returns a parameter, or otherwise if the sequence leaves it out.
 func (q *sequence) number(i, otherwise int) int {
 	if i >= len(q.parameters) || q.parameters[i] == missing {
 		return otherwise
