@@ -15,10 +15,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"signalbox/internal/flock"
 	"signalbox/internal/store"
 )
 
-// Session is one of a project's, running or not.
+// Session is one session of a project, running or not.
 type Session struct {
 	of   *Sessions
 	name string
@@ -38,8 +39,8 @@ func (s *Sessions) Open(ctx context.Context, name string) (*Session, error) {
 	return x, nil
 }
 
-// List is all sessions of the project, by issue. The end of one whose host was killed is found and
-// written down by this.
+// List returns all sessions of the project, by issue. It records the end of a session whose host was
+// killed.
 func (s *Sessions) List(ctx context.Context) ([]Info, error) {
 	names, err := s.Store.Sessions(ctx)
 	if err != nil {
@@ -48,7 +49,7 @@ func (s *Sessions) List(ctx context.Context) ([]Info, error) {
 	var all []Info
 	for _, name := range names {
 		x, err := s.Open(ctx, name)
-		if errors.Is(err, ErrNotFound) { // one that never came to run
+		if errors.Is(err, ErrNotFound) { // one that never ran
 			continue
 		}
 		if err != nil {
@@ -72,8 +73,8 @@ func (x *Session) load(ctx context.Context) (Info, error) {
 	return info, err
 }
 
-// Info is what is known of the session now. That its host lives is known by a lock that the
-// kernel frees; one that died without a word is Gone from here on.
+// Info returns the session's present state. Its host lives as long as it holds a lock, which the kernel
+// frees; a session whose host died unnoticed is Gone from here on.
 func (x *Session) Info(ctx context.Context) (Info, error) {
 	info, err := x.load(ctx)
 	if err != nil || info.EndedAt != nil {
@@ -84,16 +85,16 @@ func (x *Session) Info(ctx context.Context) (Info, error) {
 		return info, err
 	}
 	if err := x.of.reconcile(ctx, x.dir, x.name); err != nil {
-		return Info{}, fmt.Errorf("end session %s, whose host is gone: %w", x.name, err)
+		return Info{}, fmt.Errorf("end session %s, whose host has died: %w", x.name, err)
 	}
 	return x.load(ctx)
 }
 
-// Output is what the session printed so far, as it was printed but for secrets; of much output
-// the beginning and the end.
+// Output returns the session's output so far, unchanged except for secrets; of much output the beginning
+// and the end.
 func (x *Session) Output() (io.ReadCloser, error) { return openRecord(x.dir) }
 
-// Text is what there is to read of Output: of a program that draws, the lines that stood on its screen.
+// Text returns the readable text of Output: of a program that draws, the lines that stayed on its screen.
 func (x *Session) Text() (io.ReadCloser, error) {
 	text, err := openRecord(filepath.Join(x.dir, textFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,10 +103,10 @@ func (x *Session) Text() (io.ReadCloser, error) {
 	return text, err
 }
 
-// dialPause and dialTries: a host that holds its lock opens its socket in a moment.
+// dialPause and dialTries: a host that holds its lock opens its socket a moment later.
 const dialPause, dialTries = 10 * time.Millisecond, 300
 
-// request connects to the host and says what is wanted. ErrNotRunning: there is no host.
+// request connects to the host and sends it a request. ErrNotRunning: there is no host.
 func (x *Session) request(ctx context.Context, wanted request) (net.Conn, Info, error) {
 	conn, err := x.dial(ctx)
 	if err != nil {
@@ -159,8 +160,8 @@ func (x *Session) dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// Nudge types a message and Enter. ErrText says that it cannot be typed, ErrNoTerminal and ErrBusy
-// that the agent does not listen.
+// Nudge types a message and Enter. ErrText: the message can't be typed. ErrNoTerminal, ErrBusy: the
+// agent doesn't listen.
 func (x *Session) Nudge(ctx context.Context, text string) error {
 	if err := checkNudge(text); err != nil {
 		return err
@@ -168,8 +169,8 @@ func (x *Session) Nudge(ctx context.Context, text string) error {
 	return x.ask(ctx, request{Op: opNudge, Text: text})
 }
 
-// Stop ends the agent with all it started, politely first (Config.Grace), and returns when nothing
-// of it is left. One that has ended is no error.
+// Stop ends the agent with everything it started, politely first (Config.Grace), and returns when
+// nothing of it is left. Stopping an ended session is no error.
 func (x *Session) Stop(ctx context.Context) error {
 	err := x.ask(ctx, request{Op: opStop})
 	if errors.Is(err, ErrNotRunning) {
@@ -184,4 +185,34 @@ func (x *Session) ask(ctx context.Context, wanted request) error {
 		return err
 	}
 	return conn.Close()
+}
+
+// Remove deletes an ended session with its output. Its lock file stays: after a removal two processes
+// could hold the lock. ErrRunning: the session has not ended.
+func (x *Session) Remove(ctx context.Context) error {
+	info, err := x.Info(ctx) // records the end of a killed session
+	if err != nil {
+		return err
+	}
+	if info.EndedAt == nil {
+		return fmt.Errorf("remove session %s: %w", x.name, ErrRunning)
+	}
+	lock, err := takeLock(ctx, filepath.Join(x.dir, lockFile))
+	if err != nil {
+		return fmt.Errorf("remove session %s: %w", x.name, err)
+	}
+	defer func() { _ = flock.Release(lock) }()
+	entries, err := os.ReadDir(x.dir)
+	if err != nil {
+		return fmt.Errorf("remove session %s: %w", x.name, err)
+	}
+	for _, entry := range entries {
+		if entry.Name() != lockFile {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(x.dir, entry.Name())))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove session %s: %w", x.name, err)
+	}
+	return nil
 }

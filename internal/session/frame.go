@@ -17,15 +17,15 @@ import (
 	"signalbox/internal/process"
 )
 
-// A frame is its kind, the length of what follows in four bytes, and that. It is spoken between
-// the processes of one user on one machine, of one version of this program.
+// A frame is its kind, the length of its payload in four bytes, and the payload. Frames pass between the
+// processes of one user on one machine, of one version of this program.
 const (
 	frameOrder   = 'O' // starter to host: an order
 	frameRequest = 'Q' // client to host: a request, first
 	frameInput   = 'i' // client to host: typed bytes
 	frameSize    = 'z' // client to host: the terminal's size
-	framePrinted = 'p' // host to who attached: printed bytes
-	frameRecord  = 'r' // host to who watches: when the last of them was recorded, in nanoseconds since 1970 in eight bytes, and printed bytes
+	framePrinted = 'p' // host to an attached client: printed bytes
+	frameRecord  = 'r' // host to a watcher: when the last byte was recorded, in nanoseconds since 1970 in eight bytes, and printed bytes
 	frameLost    = 'l' // host to client: how many printed bytes it missed here
 	frameInfo    = 's' // host to starter or client: Info
 	frameProblem = 'e' // host to starter or client: a problem
@@ -35,7 +35,7 @@ const frameLimit = 1 << 20
 
 var errFrame = errors.New("not understood")
 
-// order is what a host is told.
+// order is the starter's order to a host.
 type order struct {
 	Root           string
 	AllowNetworkFS bool
@@ -43,7 +43,7 @@ type order struct {
 	Environ        []string
 }
 
-// request is what a client wants.
+// request is a client's request.
 type request struct {
 	Op     string // attach, watch, nudge, answer or stop
 	Text   string
@@ -68,7 +68,7 @@ const (
 // problem is an error on its way to another process.
 type problem struct {
 	Text string
-	// Is is the number, from 1, of the one of ours that it is.
+	// Is is the number, from 1, of its sentinel; 0 for none.
 	Is int
 }
 
@@ -99,8 +99,8 @@ type frames struct {
 	to io.Writer
 }
 
-// send sends a frame of which the payload is in parts, in one system call where that is possible: each
-// one wakes the reader.
+// send sends a frame whose payload is in parts, in one system call where possible: each call wakes the
+// reader.
 func (f *frames) send(kind byte, payload ...[]byte) error {
 	length := 0
 	for _, part := range payload {
@@ -166,32 +166,32 @@ func infoOf(kind byte, payload []byte) (info Info, err error) {
 	return info, err
 }
 
-// inFolder is a path of a file in an open folder that is short however deep the folder is: the
-// address of a socket holds 107 bytes.
+// inFolder returns the path of a file in an open folder, which is short even if the folder is deep: the
+// address of a socket has room for 107 bytes.
 func inFolder(dir *os.File, name string) string {
 	return filepath.Join("/proc/self/fd", strconv.Itoa(int(dir.Fd())), name)
 }
 
-var errStranger = errors.New("it belongs to another user")
+var errOtherUser = errors.New("it belongs to another user")
 
-// checkPeer refuses whoever is not this user.
+// checkPeer refuses a peer of another user.
 func checkPeer(conn net.Conn) error {
 	socket, ok := conn.(*net.UnixConn)
 	if !ok {
-		return errStranger
+		return errOtherUser
 	}
 	raw, err := socket.SyscallConn()
 	if err != nil {
-		return fmt.Errorf("ask who is there: %w", err)
+		return fmt.Errorf("ask for the peer's user: %w", err)
 	}
 	var peer *unix.Ucred
 	var errPeer error
 	err = raw.Control(func(fd uintptr) { peer, errPeer = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
 	if err := errors.Join(err, errPeer); err != nil {
-		return fmt.Errorf("ask who is there: %w", err)
+		return fmt.Errorf("ask for the peer's user: %w", err)
 	}
 	if int(peer.Uid) != os.Geteuid() {
-		return errStranger
+		return errOtherUser
 	}
 	return nil
 }

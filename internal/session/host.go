@@ -25,22 +25,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// HostName is the name (the last part of the zeroth argument) under which this program is to call Host.
+// HostName is the name (the last part of the zeroth argument) under which this program must call Host.
 const HostName = "signalbox-session"
 
-// Entrance makes what runs commands in a place. The place is untrusted words of Config.Place. leave is
-// called when the agent's whole tree is gone, before anybody is told of it.
+// Entrance makes an Executor for a place. The place is Config.Place, which is untrusted. leave is called when
+// the agent's whole tree has ended, before that is published.
 type Entrance func(ctx context.Context, place string) (exec process.Executor, leave func() error, err error)
 
-// Publish writes down outside of the session where it stands: that it runs, while Outcome is nil, or
-// what it came to. It may be called again with the same.
+// Publish records the session's state outside of it: that it runs, while Outcome is nil, or its outcome. It may
+// be called again with the same state.
 type Publish func(ctx context.Context, st *store.Store, info Info) error
 
-// HostConfig is what a host cannot be told by who starts it.
+// HostConfig is the part of a host's configuration that its starter can't send.
 type HostConfig struct {
-	// Entrance leads to places; nil knows none but this machine.
+	// Entrance enters places; nil allows only this machine.
 	Entrance Entrance
-	// Publish may be nil. The host calls it, because nobody else is sure to be there at the end.
+	// Publish may be nil. The host calls it, because only the host surely exists at the end.
 	Publish Publish
 	Clock   func() time.Time
 }
@@ -53,26 +53,25 @@ type host struct {
 	store *store.Store
 	clock func() time.Time
 	log   *slog.Logger
-	// publish is never nil; published is what it was told last.
+	// publish is never nil; published is the outcome that it last got.
 	publish   Publish
 	published *Outcome
 	token     string
 
 	mu   sync.Mutex // held while info is changed and saved
 	info Info
-	// ending is why we end the agent; empty as long as we do not.
+	// ending is why we end the agent; empty until we do.
 	ending Source
 	cancel context.CancelFunc
 	// answers takes the answer to info.Question, which is nil with it.
 	answers chan<- json.RawMessage
 
 	redactor *redact.Redactor
-	// raw is for who attaches, and clean, without secrets, for who watches.
+	// raw is for attached terminals, and clean, without secrets, for watchers.
 	raw, clean audience
 	record     *record
 	redacting  io.WriteCloser // to recording, detector and telling
-	// recording and telling are the ways to record and clean, on which secretCode, if there is one, hides
-	// Config.Code.
+	// recording and telling lead to record and clean; secretCode, if there is one, hides Config.Code there.
 	recording, telling io.WriteCloser
 	secretCode         *redact.Redactor
 
@@ -80,23 +79,23 @@ type host struct {
 	detector  *terminal.Detector
 	size      process.TerminalSize
 	settling  bool // a settle is due
-	// standing is what watchers are told where the agent draws; nil as long as it does not. Text keeps it.
+	// standing finds the lines for watchers if the agent draws; nil until it does. text records them.
 	standing *standing
 	text     *record
-	undrawn  int64 // how much was recorded before it drew
+	undrawn  int64 // how much was recorded before the agent drew
 
-	input   *process.Queue // what is typed into the agent's terminal
+	input   *process.Queue // to the agent's terminal
 	resize  chan process.TerminalSize
 	nudging sync.Mutex
-	// refusals counts reports that were not this session's.
+	// refusals counts refused reports.
 	refusals atomic.Int64
-	ended    chan struct{} // closed when all is said
+	ended    chan struct{} // closed when the end is saved
 	clients  sync.WaitGroup
 }
 
-// Host holds one session until its agent's end, and returns an exit code. Its arguments are the
-// session's folder and the name of a socket in it from which it is told what to do. Everything of
-// the process is its own: working directory, signals, descriptors, memory limits.
+// Host holds one session until its agent's end, and returns an exit code. Its arguments are the session's
+// folder and the name of a socket there that sends its order. It uses the whole process: working directory,
+// signals, descriptors, memory limits.
 func Host(ctx context.Context, args []string, c HostConfig) int {
 	if err := hostSession(ctx, args, c); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", HostName, err)
@@ -105,15 +104,15 @@ func Host(ctx context.Context, args []string, c HostConfig) int {
 	return 0
 }
 
-// hostGC is the garbage, in percent of what is in use, that a host lets pile up: there are many
-// of them and each has little to do.
+// hostGC is how much garbage a host lets pile up, in percent of the memory in use: there are many hosts and
+// each has little to do.
 const hostGC = 25
 
 func hostSession(ctx context.Context, args []string, c HostConfig) error {
 	if len(args) != 2 || filepath.Base(args[1]) != args[1] {
 		return errors.New("started by hand; it is a part of signalbox")
 	}
-	// Make the process one that nothing ties to who started it.
+	// Cut the process's ties to its starter.
 	unix.Umask(0o077)
 	debug.SetGCPercent(hostGC)
 	if err := os.Chdir(args[0]); err != nil {
@@ -142,7 +141,7 @@ func hostSession(ctx context.Context, args []string, c HostConfig) error {
 	return nil
 }
 
-// orderLimit bounds the time in which the starter has to speak.
+// orderLimit limits the wait for the starter's order.
 const orderLimit = 10 * time.Second
 
 func newHost(ctx context.Context, conn net.Conn, dir string, c HostConfig) (*host, error) {

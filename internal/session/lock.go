@@ -12,11 +12,11 @@ import (
 	"signalbox/internal/flock"
 )
 
-// lockTries and lockPause: how long the lock of a session is waited for, because somebody may
-// just be looking whether it is held, or a host that has ended is saying farewell.
+// lockTries and lockPause: how long to wait for the lock of a session, because another process may just be
+// probing it, or a host that has ended is closing its connections.
 const lockTries, lockPause = 300, 10 * time.Millisecond
 
-// takeLock takes the lock that a host holds as long as it lives. ErrRunning: another one holds it.
+// takeLock takes the lock that a host holds while it lives. ErrRunning: another host holds it.
 func takeLock(ctx context.Context, path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, privateFile)
 	if err != nil {
@@ -53,7 +53,7 @@ func held(path string) (bool, error) {
 	defer func() { _ = flock.Release(file) }()
 	free, err := flock.TryShared(file)
 	if err != nil {
-		return false, fmt.Errorf("look at lock of session: %w", err)
+		return false, fmt.Errorf("check lock of session: %w", err)
 	}
 	return !free, nil
 }

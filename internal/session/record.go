@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// recordFile is the beginning of what was printed, as it was; the newest part, once there is so much,
-// is in files of its own, named by where they begin. They are never put together: who reads while that
-// is done, or finds what a host left that was killed doing it, would have them twice.
+// recordFile holds the beginning of the output, unchanged. Once there is enough, the newest part is in files
+// of its own, named by the offset where they begin. They are never joined: a reader during that, or after a
+// host was killed doing it, would see them twice.
 const (
 	recordFile    = "output.log"
 	segmentPrefix = "output-"
 	segmentSuffix = ".log"
 )
 
-// record keeps the beginning and the end of what is printed, a half of the limit each.
+// record keeps the beginning and the end of the output, each half of the limit.
 type record struct {
 	dir     string
 	limit   int64
@@ -33,7 +33,7 @@ type record struct {
 	begun   int64 // where the segment begins
 }
 
-// newRecord begins anew.
+// newRecord starts a record, and removes an earlier one.
 func newRecord(dir string, limit int64) (*record, error) {
 	if limit <= 0 {
 		limit = DefaultRecordLimit
@@ -82,7 +82,7 @@ func (r *record) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// turn begins a new segment when there is none or it is full, and drops all but the one before.
+// turn begins a new segment if there is none or it is full, and drops all but the one before.
 func (r *record) turn() error {
 	if r.segment != nil && r.printed < r.begun+r.limit/4 {
 		return nil
@@ -122,7 +122,7 @@ type segment struct {
 	begun int64
 }
 
-// segments are the files of a record but the first, in their order.
+// segments lists the files of a record except the first, in their order.
 func segments(dir string) (list []segment, err error) {
 	names, err := filepath.Glob(filepath.Join(dir, segmentPrefix+"*"+segmentSuffix))
 	for _, path := range names {
@@ -134,7 +134,7 @@ func segments(dir string) (list []segment, err error) {
 	return list, err
 }
 
-// beginning is where the file of this name begins.
+// beginning returns the offset where the file of this name begins.
 func beginning(path string) (int64, error) {
 	text := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), segmentPrefix), segmentSuffix)
 	return strconv.ParseInt(text, 10, 64)
@@ -154,11 +154,11 @@ func (j *joined) Close() (err error) {
 	return err
 }
 
-// openTries is how often files are looked for that a host drops meanwhile.
+// openTries is how often to open the files again because a host drops some meanwhile.
 const openTries = 100
 
-// openRecord reads what is kept from the beginning, while it is written, too. The newest files are
-// opened before the first one: where there are any the first is full, so what is missing is known.
+// openRecord reads a record from its beginning, even while it is written. It opens the newest files before the
+// first one: if there are any, the first is full, so the size of the gap is known.
 func openRecord(dir string) (_ io.ReadCloser, err error) {
 	j := &joined{}
 	for range openTries {
@@ -175,7 +175,7 @@ func openRecord(dir string) (_ io.ReadCloser, err error) {
 	return j, nil
 }
 
-// openFile opens a part of a record. A link or a pipe in its place is none of ours.
+// openFile opens a part of a record. It refuses a link or a pipe in its place.
 func openFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -203,7 +203,7 @@ func openSegments(dir string) (files []*os.File, err error) {
 	return files, nil
 }
 
-// openHead puts the first file before the others, and between them a line that says what is missing.
+// openHead puts the first file before the others, and between them a line about the gap.
 func (j *joined) openHead(dir string) error {
 	head, err := openFile(filepath.Join(dir, recordFile))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"signalbox/internal/session/terminal"
 )
 
-// report is what the agent sends: a word, and the token that shows whose it is.
+// report is the agent's message: a word, and the token of its session.
 type report struct {
 	Token   string
 	Kind    terminal.Kind
@@ -26,22 +26,22 @@ type report struct {
 }
 
 const (
-	// sentLimit is much more than is kept of a message (messageLimit): what is cut off here is not
-	// looked at for secrets, so it must not come near.
+	// sentLimit is much more than is kept of a message (messageLimit): a secret that is cut here can't be
+	// recognized, so the cut must be far from the kept part.
 	sentLimit = 32 << 10
-	// reportLimit holds one, with every byte of it escaped.
+	// reportLimit has room for a report with every byte escaped.
 	reportLimit = 256 << 10
 )
 
 var (
-	// ErrRefused: the report was not this session's.
+	// ErrRefused: the report didn't come from this session.
 	ErrRefused = errors.New("the report is refused")
-	// ErrNoWords: nobody could do anything with it.
+	// ErrNoWords: the report has no message.
 	ErrNoWords = errors.New("the report says nothing")
 )
 
-// Report tells the host of the session whose variables getenv has. It is for the agent, inside. Of a
-// long message the beginning is told. ErrNoWords: only Complete speaks for itself.
+// Report reports to the host of the session whose variables getenv returns. The agent calls it, inside. It
+// sends the beginning of a long message. ErrNoWords: only Complete needs no message.
 func Report(ctx context.Context, getenv func(string) string, word terminal.Word) error {
 	if word.Kind != terminal.Complete && strings.TrimSpace(redact.Clean(word.Message)) == "" {
 		return ErrNoWords
@@ -78,7 +78,7 @@ func Report(ctx context.Context, getenv func(string) string, word terminal.Word)
 	return nil
 }
 
-// takeReport hears one report. The peer is the agent, a stranger: all it gets is yes or no.
+// takeReport takes one report. Its peer, the agent, is untrusted and only learns yes or no.
 func (h *host) takeReport(ctx context.Context, conn net.Conn) {
 	_ = conn.SetDeadline(h.clock().Add(requestWait))
 	_, payload, err := readFrame(conn, reportLimit)
@@ -111,8 +111,8 @@ func (h *host) takeReport(ctx context.Context, conn net.Conn) {
 	_ = out.send(frameInfo, nil)
 }
 
-// Instructions tell the agent how to report, by our own program, named as a shell reads it; code is
-// Config.Code. They hold no marker: their echo is none.
+// Instructions returns how the agent must report, with our own program, quoted for a shell; code is Config.Code.
+// They contain no marker, so that their echo is none.
 func Instructions(issue int, program, code string) string {
 	behind := ""
 	if code != "" {

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// clientsLimit bounds how many are connected at once.
+	// clientsLimit is the most clients at once.
 	clientsLimit = 256
-	// requestWait is how long a client may take to say what it wants, and farewell how long one
-	// that does not read is waited for when all is over.
+	// requestWait is how long a client may take to send its request, and farewell how long the host
+	// waits at the end for a client that doesn't read.
 	requestWait, farewell = 5 * time.Second, time.Second
 )
 
@@ -36,7 +36,7 @@ func (h *host) serve(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, errors.Join(err, clients.Close())
 	}
-	// A container's user may be another one than ours; the folder above keeps everybody else out.
+	// A container's user may differ from ours; the folder above keeps other users out.
 	err = errors.Join(os.Chmod(hostSocket, privateFile), os.Chmod(reportFolder, 0o755), os.Chmod(filepath.Join(reportFolder, reportSocket), 0o666))
 	if err != nil {
 		return nil, errors.Join(err, clients.Close(), reports.Close())
@@ -50,8 +50,8 @@ func (h *host) serve(ctx context.Context) (stop func(), err error) {
 	}, nil
 }
 
-// OwnFolder makes a folder that agents are shown, unless it is there. What is there and is none, a link above all, would show
-// them something else, and is refused.
+// OwnFolder makes a folder to show to agents, unless it exists. It refuses anything else at that path: a link, above all, would
+// show them another folder.
 func OwnFolder(path string) error {
 	err := os.Mkdir(path, privateMode)
 	if !errors.Is(err, os.ErrExist) {
@@ -59,12 +59,12 @@ func OwnFolder(path string) error {
 	}
 	info, err := os.Lstat(path)
 	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is no folder; take it away", path)
+		err = fmt.Errorf("%s is not a folder; remove it", path)
 	}
 	return err
 }
 
-// listen listens on a socket in the working directory in place of one that a killed host left.
+// listen listens on a socket in the working directory, and replaces one that a killed host left.
 func listen(ctx context.Context, path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("replace socket: %w", err)
@@ -97,7 +97,7 @@ func (h *host) accept(l net.Listener, serve func(net.Conn)) {
 	}
 }
 
-// attend does what one client wants.
+// attend serves one client's request.
 func (h *host) attend(ctx context.Context, conn net.Conn) {
 	if err := errors.Join(checkPeer(conn), conn.SetDeadline(h.clock().Add(requestWait))); err != nil {
 		h.log.Warn("refused a client", "error", err)
@@ -144,11 +144,11 @@ func (h *host) reply(out *frames, err error) {
 	_ = out.sendJSON(frameInfo, info)
 }
 
-// redrawPause is how long the terminal is a row smaller, for its program to notice.
+// redrawPause is how long the terminal is a row smaller, so that its program notices.
 const redrawPause = 100 * time.Millisecond
 
-// seat lets somebody join at the terminal. A program that draws is made to draw all of its screen, as programs do
-// when the size has changed: what of it is not shown, the colours for one, comes with that.
+// seat adds a reader at the terminal. It makes a program that draws redraw its whole screen, as programs do when
+// the size changes: that brings what a replay lacks, such as colours.
 func (h *host) seat(size process.TerminalSize) *reader {
 	h.detecting.Lock()
 	before := h.size
@@ -184,7 +184,7 @@ func (h *host) passOn(conn net.Conn, out *frames, from *audience, r *reader) {
 			}
 			switch kind {
 			case frameInput:
-				_ = h.typeIn(payload) // an agent that does not read loses it, as with any terminal
+				_ = h.typeIn(payload) // an agent that doesn't read loses it, as in any terminal
 			case frameSize:
 				var size process.TerminalSize
 				if json.Unmarshal(payload, &size) == nil {
@@ -206,7 +206,7 @@ func (h *host) passOn(conn net.Conn, out *frames, from *audience, r *reader) {
 		p := r.take(buffer)
 		buffer = p.output
 		err := pass(out, p)
-		if err != nil { // the client left, or reads nothing; what it typed before that counts
+		if err != nil { // the client left, or reads nothing; its earlier input counts
 			_ = conn.SetReadDeadline(h.clock().Add(farewell))
 			<-left
 		}
@@ -233,7 +233,7 @@ func pass(out *frames, p passing) (err error) {
 	return err
 }
 
-// setSize follows the terminal that attached or changed last.
+// setSize sets the size of the terminal that attached or changed last.
 func (h *host) setSize(size process.TerminalSize) {
 	if size.Rows == 0 || size.Columns == 0 {
 		return
@@ -246,13 +246,13 @@ func (h *host) setSize(size process.TerminalSize) {
 	h.passSize(size)
 }
 
-// passSize tells the terminal its size.
+// passSize passes the size on to the terminal.
 func (h *host) passSize(size process.TerminalSize) {
 	for {
 		select {
 		case h.resize <- size:
 			return
-		case <-h.resize: // one that nobody took
+		case <-h.resize: // one that the terminal has not taken
 		case <-h.ended:
 			return
 		}

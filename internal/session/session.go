@@ -1,6 +1,6 @@
-// Package session owns sessions: one agent's process for one issue, held by a small host process
-// that owns its terminal, records what it prints, finds out what it came to, and serves whoever
-// attaches or watches. It refuses to know why an agent runs, and what follows from its end.
+// Package session owns sessions: one agent's process for one issue, held by a small host process that
+// owns its terminal, records its output, finds its outcome, and serves the people who attach or watch.
+// It refuses to know why an agent runs, and what follows from its end.
 package session
 
 import (
@@ -19,11 +19,11 @@ import (
 type Mode string
 
 const (
-	// Headless is a pipe: the agent reads Config.Input to its end, and nobody types.
+	// Headless is a pipe: the agent reads Config.Input to its end, and no one can type.
 	Headless Mode = "headless"
 	// Terminal is a pseudo-terminal that the host owns.
 	Terminal Mode = "terminal"
-	// Tmux is the same, and its host is the program of a window of tmux. The session ends with the window.
+	// Tmux is a Terminal whose host is the program of a tmux window. The session ends with the window.
 	Tmux Mode = "tmux"
 )
 
@@ -32,25 +32,24 @@ type Config struct {
 	Issue int
 	// Prefix is the first part of the session's name; empty is DefaultPrefix.
 	Prefix string
-	// Agent is the name under which the configuration knows it.
+	// Agent is its name in the configuration.
 	Agent string
 	Mode  Mode
-	// Place is where the agent runs, in words of whoever started the program that hosts sessions
-	// (see Entrance); empty is this machine as it is.
+	// Place is where the agent runs, as an Entrance understands it; empty is this machine as it is.
 	Place string
-	// Args, Dir and Env are as in process.Command. What the session adds to Env is named by
-	// TokenVariable, SocketVariable and idVariable.
+	// Args, Dir and Env are as in process.Command. The session adds TokenVariable, SocketVariable and
+	// idVariable to Env.
 	Args []string
 	Dir  string
 	Env  []string
-	// Input is standard input of a headless agent.
+	// Input is the standard input of a headless agent.
 	Input string
-	// Prompt is all that the agent was told and may show again, Input or arguments.
+	// Prompt is everything that the agent was told and may echo, in Input or arguments.
 	Prompt string
-	// Code, if there is one, is what the agent has to print behind a marker for it to count. It is for
-	// agents whose interface shows files and other people's words as it shows their own.
+	// Code, if set, must follow a marker that the agent prints, or the marker doesn't count. It is for
+	// agents whose interface shows files and other people's words like their own.
 	Code string
-	// Size is the terminal's until somebody attaches; zero is 24 rows of 80 columns.
+	// Size is the terminal's until a person attaches; zero is 24 rows of 80 columns.
 	Size process.TerminalSize
 	// Secrets are values that must not be recorded, by their names.
 	Secrets map[string]string
@@ -58,7 +57,7 @@ type Config struct {
 	Reads, Writes, Reaches []string
 	// Idle, Total and Grace are as in process.Command.
 	Idle, Total, Grace time.Duration
-	// RecordLimit is how many bytes of output are kept; zero is DefaultRecordLimit.
+	// RecordLimit is how many bytes of output to keep; zero is DefaultRecordLimit.
 	RecordLimit int64
 	// TmuxSocket is the name of tmux's server (its option -L); empty is the usual one.
 	TmuxSocket string
@@ -67,10 +66,10 @@ type Config struct {
 // DefaultPrefix makes the name signalbox-issue-42.
 const DefaultPrefix = "signalbox"
 
-// DefaultRecordLimit keeps some hours of an agent's talk.
+// DefaultRecordLimit keeps some hours of an agent's output.
 const DefaultRecordLimit = 64 << 20
 
-// Name is what a session of the issue is called.
+// Name returns the name of an issue's session.
 func Name(prefix string, issue int) string {
 	if prefix == "" {
 		prefix = DefaultPrefix
@@ -95,7 +94,7 @@ func (c *Config) validate() error {
 	return CheckTmuxSocket(c.TmuxSocket)
 }
 
-// CheckTmuxSocket says what is wrong with a Config.TmuxSocket.
+// CheckTmuxSocket returns what is wrong with a Config.TmuxSocket.
 func CheckTmuxSocket(name string) error {
 	if name != "" && !tmuxSocket().MatchString(name) {
 		return fmt.Errorf("tmux's server %q: want letters, digits and hyphens", name)
@@ -117,7 +116,7 @@ func (c *Config) size() process.TerminalSize {
 	return c.Size
 }
 
-// Info is what is known of a session, and its document.
+// Info is a session's state, and its document.
 type Info struct {
 	Version string `json:"version"`
 	Issue   int    `json:"issue"`
@@ -126,29 +125,29 @@ type Info struct {
 	Mode    Mode   `json:"mode"`
 	// TmuxSocket is as in Config.
 	TmuxSocket string `json:"tmux_socket"`
-	// ID is of this start of the session alone.
+	// ID is unique to this start of the session.
 	ID string `json:"id"`
-	// TokenDigest is SHA-256 of the token by which the agent reports.
+	// TokenDigest is the SHA-256 of the token with which the agent reports.
 	TokenDigest string    `json:"token_digest"`
 	HostPID     int       `json:"host_pid"`
 	HostStart   uint64    `json:"host_start"` // clock ticks after boot
 	StartedAt   time.Time `json:"started_at"`
-	// Outcome is the first last word; nil while there is none.
+	// Outcome is the first final status that the agent reported; nil while there is none.
 	Outcome *Outcome `json:"outcome"`
-	// EndedAt is when the agent's process was gone; nil while it may be there.
+	// EndedAt is when the agent's process had ended; nil while it may run.
 	EndedAt *time.Time `json:"ended_at"`
-	// ExitCode is the agent's, -1 when a signal ended it; nil while it runs or when nobody saw it.
+	// ExitCode is the agent's, -1 if a signal ended it; nil while it runs or if no host saw its end.
 	ExitCode *int   `json:"exit_code"`
 	Signal   string `json:"signal"`
-	// Progress is what the agent reported last.
+	// Progress is the agent's latest progress report.
 	Progress string `json:"progress"`
-	// Question is what it asks and waits with; nil where it asks nothing.
+	// Question is the question that the agent waits with; nil if there is none.
 	Question *Question `json:"question"`
-	// Notes are later words, refused reports and other things that changed nothing.
+	// Notes are later statuses, refused reports and other events that changed nothing.
 	Notes []string `json:"notes"`
 }
 
-// Outcome is what a session came to.
+// Outcome is how a session turned out.
 type Outcome struct {
 	Kind    terminal.Kind `json:"kind"` // Complete or Error
 	Message string        `json:"message"`
@@ -162,12 +161,12 @@ type Source string
 const (
 	Reported Source = "report" // by the agent, with the session's token
 	Marked   Source = "marker" // by a marker that it printed
-	Ended    Source = "end"    // its process ended without a word
+	Ended    Source = "end"    // its process ended without a final status
 	Stopped  Source = "stop"   // a person stopped it
 	Gone     Source = "gone"   // its host or its window was killed
 )
 
-// Unexpected is the message of a session that ended without a word.
+// Unexpected is the message of a session that ended without a final status.
 const Unexpected = "Session unexpectedly terminated"
 
 var (
@@ -179,9 +178,9 @@ var (
 	ErrNotFound = errors.New("there is no such session")
 	// ErrNoTerminal: a headless session has nothing to type into.
 	ErrNoTerminal = errors.New("the session has no terminal")
-	// ErrBusy: the agent does not read what is typed.
+	// ErrBusy: the agent doesn't read its input.
 	ErrBusy = errors.New("the agent does not take input")
-	// ErrText: the text cannot be typed.
+	// ErrText: the text can't be typed.
 	ErrText = errors.New("the text cannot be typed")
 )
 
@@ -202,31 +201,30 @@ const (
 
 // The agent's own variables.
 const (
-	// TokenVariable is what a report has to present.
+	// TokenVariable holds the token that a report must present.
 	TokenVariable = "SIGNALBOX_SESSION_TOKEN"
-	// SocketVariable is the path to report to, as the agent sees it.
+	// SocketVariable holds the path to report to, as the agent sees it.
 	SocketVariable = "SIGNALBOX_SESSION_REPORT"
-	// idVariable marks all that the agent starts.
+	// idVariable marks every process that the agent starts.
 	idVariable = "SIGNALBOX_SESSION_ID"
 )
 
 func (i *Info) tag() string { return idVariable + "=" + i.ID }
 
-// Sessions are those of one project.
+// Sessions are the sessions of one project.
 type Sessions struct {
 	// Root is the project's folder, absolute.
 	Root  string
 	Store *store.Store
 	Clock func() time.Time
-	// Program is this program's file, which hosts sessions when it is called HostName; empty is
-	// the running one.
+	// Program is this program's file, which hosts sessions when it is called HostName; empty is the
+	// running one.
 	Program string
-	// Publish is told of sessions whose host was killed, as HostConfig.Publish is of the others; nil
-	// where nobody wants to know.
+	// Publish publishes sessions whose host was killed, as HostConfig.Publish does the others; may be
+	// nil.
 	Publish Publish
-	// Quiet is how long nothing is printed before a watcher is told of a line that has not ended; zero
-	// is 300 ms.
+	// Quiet is how long nothing is printed before a watcher gets an unfinished line; zero is 300 ms.
 	Quiet time.Duration
-	// AllowNetworkFS is as in store.Config, for the host's.
+	// AllowNetworkFS is as in store.Config, for the host's Store.
 	AllowNetworkFS bool
 }
