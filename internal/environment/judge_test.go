@@ -58,10 +58,10 @@ func TestAReasonSaysHowToGetPastTheEnvironmentsLimits(t *testing.T) {
 	}{
 		{"a program that is missing", "signalbox: line 12: cargo: command not found\n", "cargo: command not found (commands get the programs of this machine or of the image)", process.Exited},
 		{"the same without bash", "signalbox: 12: eval: cargo: not found\n", "cargo: not found (commands get the programs of this machine or of the image)", process.Exited},
-		{"sudo", "signalbox: line 12: sudo: command not found\n", "sudo: command not found (the system cannot be changed from inside: install below HOME or the project, or have it in the image)", process.Exited},
-		{"a question", "", "it printed nothing; nobody answers what it may ask", process.Exited},
+		{"sudo", "signalbox: line 12: sudo: command not found\n", "sudo: command not found (the system cannot be changed from inside: install below HOME or the project, or add it to the image)", process.Exited},
+		{"a question", "", "it printed nothing; if it asked a question, no one answers", process.Exited},
 		{"memory", "signalbox: line 12:  3 Killed  cc\n", "raise environment.memory, if it is set", process.NoMemory},
-		{"time", "compiling\n", "compiling (limits.set_up_total is how long it may take)", process.TimedOut},
+		{"time", "compiling\n", "compiling (limits.set_up_total is its time limit)", process.TimedOut},
 		{"an error of its own", "x.c:1: error: no y\n", "x.c:1: error: no y", process.Exited},
 	} {
 		if got := Judge(process.Result{ExitCode: 1, Ending: c.ending}, c.output, false).Reason; got != c.want {

@@ -5,18 +5,19 @@ import (
 	"strings"
 )
 
-// lookBack is how many lines of the end are read. The longest report between a cause and the end has 30 lines (Gradle's); anything further up
-// belongs to an earlier problem that was overcome. Indented lines are read but not counted: most are stack frames or a list of options, and there
-// may be hundreds.
+// lookBack is how many lines of the end are read. The longest report between a cause and the end has 30
+// lines (Gradle's); anything further up belongs to an earlier problem that the tool overcame. Indented
+// lines are read but not counted: most are stack frames or a list of options, and there may be hundreds.
 const lookBack = 40
 
 // reasonLength is the longest reason, in runes.
 const reasonLength = 300
 
-// line is one line of a tool's output, without colors and the tool's framing.
+// line is one line of a tool's output, without colors and the tool's framing. Its text is never empty.
 type line struct{ text string }
 
-// linesOf returns the lines of the end of an output. A carriage return ends a line too, because what follows it overwrites progress output.
+// linesOf returns the lines of the end of an output. A carriage return ends a line too, because the text
+// after it overwrites a progress bar.
 func linesOf(output string) (lines []line) {
 	all := strings.FieldsFunc(escape().ReplaceAllString(output, ""), func(r rune) bool { return r == '\n' || r == '\r' })
 	counted := 0
@@ -42,44 +43,38 @@ type weight int
 const (
 	cause       weight = iota // why the tool gave up
 	consequence               // the effect of a cause, which may be further up
-	inPassing                 // of a tool that continues: a warning, an attempt before another one, a wait
+	inPassing                 // a tool that continues: a warning, an attempt before another one, a wait
 )
 
-// verdict is what a line or a whole output says about the failure.
+// verdict is the meaning of a line, or of a whole output, for the failure.
 type verdict struct {
-	class  string
+	class  string // empty if the line says nothing about a failure
 	weight weight
-	// note is what people and models have to know when they read the line.
+	// note tells people and models how to read the line, if its words mislead. It follows the line in the
+	// reason.
 	note string
 }
 
-// means returns the meaning of a line; its class is empty if the line says nothing about a failure.
+// means returns the meaning of a line: by the first message that it matches, then by an HTTP status in
+// it, then by a network error.
 func (l line) means() verdict {
-	v := l.matches()
+	var v verdict
+	matches := func(m message) bool { return m.pattern().MatchString(l.text) }
+	if i := slices.IndexFunc(messages(), matches); i >= 0 {
+		v = messages()[i].verdict
+	} else if class := statusClass(l.text); class != "" {
+		v.class = class
+	} else if i := slices.IndexFunc(unreached(), matches); i >= 0 {
+		v = unreached()[i].verdict
+	}
 	if passing().MatchString(l.text) && !exhausted().MatchString(l.text) {
 		v.weight = inPassing
 	}
 	return v
 }
 
-func (l line) matches() verdict {
-	for _, m := range messages() {
-		if m.pattern().MatchString(l.text) {
-			return m.verdict
-		}
-	}
-	if class := statusClass(l.text); class != "" {
-		return verdict{class: class}
-	}
-	for _, m := range unreached() {
-		if m.pattern().MatchString(l.text) {
-			return m.verdict
-		}
-	}
-	return verdict{}
-}
-
-// short returns the line shortened to its beginning and its end, which usually says more.
+// short returns the line, cut in the middle if it is longer than reasonLength: the end usually says more
+// than the middle.
 func (l line) short() string {
 	text := strings.TrimSpace(surround().ReplaceAllString(l.text, ""))
 	runes := []rune(text)
@@ -88,19 +83,4 @@ func (l line) short() string {
 	}
 	const head = reasonLength / 3
 	return string(runes[:head]) + " … " + string(runes[len(runes)-(reasonLength-head):])
-}
-
-// lastWords returns the last line that reads like an error, or else the last line.
-func lastWords(lines []line) string {
-	for _, l := range slices.Backward(lines) {
-		if complaint().MatchString(l.text) && !advice().MatchString(l.text) && !bare().MatchString(l.text) {
-			return l.short()
-		}
-	}
-	for _, l := range slices.Backward(lines) {
-		if !advice().MatchString(l.text) {
-			return l.short()
-		}
-	}
-	return ""
 }

@@ -7,7 +7,7 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// message is one thing that tools print.
+// message is one phrase that tools print, and its meaning.
 type message struct {
 	verdict
 	pattern func() *regexp.Regexp
@@ -18,17 +18,21 @@ func says(class, expression string) message {
 	return message{verdict{class: class}, lazy.Pattern(expression)}
 }
 
-// follows returns a message that tools print whatever stopped them, with a note that says so.
+// follows returns a message that tools print after any failure, with a note that says so.
 func follows(class, expression, note string) message {
 	return message{verdict{class, consequence, note}, lazy.Pattern(expression)}
 }
 
-// messages say more than a number in the same line, so they are tried first. Within a line the first match wins, and the order matters: a full disk
-// also aborts a download, and a lock file that may not be opened is held by no one.
+// messages say more than a number in the same line, so they are tried first. Within a line the first match
+// wins, and the order matters: a full disk also aborts a download, and a lock file that may not be opened
+// is held by no one.
 //
-// A failed protection is fatal: a refused checksum, signature or certificate. The only command that gets past it is one that stops checking, and a
-// model that is asked for a corrected command would propose just that. A person must look. A certificate from an unknown authority is fixable:
-// fresh images lack the package with the usual authorities' certificates, and installing it helps.
+// A failed protection is fatal: a refused checksum, signature or certificate. Only a command that stops
+// checking gets past it, and a model that is asked for a corrected command would propose just that. A
+// person must look. A certificate from an unknown authority is fixable: fresh images lack the package with
+// the usual authorities' certificates, and installing it helps.
+//
+// testdata/failures has the real outputs that these phrases come from.
 var messages = sync.OnceValue(func() []message {
 	return []message{
 		says(Fatal, `(?i)space left on device|\benospc\b|disk quota exceeded|\bedquot\b|enough free space in`),
@@ -67,8 +71,8 @@ var unreached = sync.OnceValue(func() []message {
 		says(Network, `(?i)socket hang up|empty reply from server|failed to respond|remote end (?:closed|hung up)|early eof|(?:unexpected|": ) ?eof$|transfer closed with|incomplete ?read|unexpected disconnect|error sending request|invalid response body|pip-unpack-\S+ is invalid`),
 		says(Server, `(?i)service (?:temporarily )?unavailable|bad gateway|gateway time-?out|trouble with the npm registry`),
 
-		// pip and apt print these whatever kept them from the list of versions: an unknown name, or an unreachable server.
-		follows(Fixable, `from versions: none`, "(pip says so too when the index answers with an error, whatever it is)"),
+		// pip and apt print these for an unknown name and for an unreachable server alike.
+		follows(Fixable, `from versions: none`, "(pip also says so if the index answers with an error)"),
 		follows(Fixable, `Unable to locate package|has no installation candidate`, ""),
 		follows(Fixable, `(?i)permission denied|\beacces\b|command not found|no such file or directory`, ""),
 	}

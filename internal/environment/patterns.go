@@ -11,18 +11,20 @@ var (
 	escape = lazy.Pattern(`\x1b\[[0-9;?]*[ -/]*[@-~]`)
 	// frame matches the words with which tools, and the setup's shell, begin every line of an error.
 	frame = lazy.Pattern(`^(?:npm (?:error|ERR!) ?(?:(?:network|notarget|nospc|engine|notsup|JSON\.parse) )?|\[(?:ERROR|FATAL)\] ?|E: |signalbox: (?:eval: )?(?:line )?\d+: (?:eval: )?)+`)
-	// surround matches what they put around a line's words.
+	// surround matches what they put around a line's words. It stays for the classification, and is cut
+	// from the reason.
 	surround = lazy.Pattern(`^WARNING: Retrying \(Retry\([^)]*\)\) after | -> \[Help \d+\]`)
 
 	// passing matches a line of a tool that continues: a warning, an attempt before another one, a wait.
 	passing = lazy.Pattern(`(?i)^(?:\[?warn(?:ing)?\b|npm warn\b|w: |ign:|info\b|waiting for )|\bretry(?:ing\b|\()|will retry|retries left|try(?:ing)? again\b|blocking waiting for`)
-	// exhausted matches pip's last attempt, the only place where it says what stopped it.
+	// exhausted matches pip's last attempt, the only line that names the cause.
 	exhausted = lazy.Pattern(`Retry\(total=0,`)
-	// bare matches a line that gives a code and no words.
+	// bare matches a line with a code and no words, which helps no reader.
 	bare = lazy.Pattern(`^(?:code|errno|syscall)\b|^Error: ERR_PNPM_\w+$|^FAIL\b`)
 
+	// complaint matches a line that reads like an error. It decides no class, only which line to show.
 	complaint = lazy.Pattern(`(?i)\w*(?:error|exception)\b|\b(?:fatal|fail(?:ed|s|ure)?|cannot|can't|not found|no such|denied|invalid|unknown|unsupported|undefined|unmet|missing|need(?:s|ed)|must)\b`)
-	// advice matches what tools print below any error.
+	// advice matches lines that tools print below any error. They are never the reason.
 	advice = lazy.Pattern(`(?i)complete log of this run|re-?run (?:maven|with)|full stack trace|see above|for more information|more log output|get more help|^(?:note|hint|info|help|npm notice)\b|visit https?:|please read|\[help \d+\]|^build fail|failed with an exception|execution failed for task|^(?:\[|--?\w+[ ,] |command |path |run \W?npm )|encountered error while|metadata-generation-failed|subprocess-exited|did not run successfully|likely not a problem with|^Terminated$`)
 )
 
@@ -32,8 +34,9 @@ var status = lazy.Pattern(`(?i)(?:\b(?:error|status|status code|response|http|ht
 
 // statusClass returns the class of the HTTP status in the text; empty if there is none.
 //
-// 401 and 407 are fatal: an environment has no credentials, and a corrected command could only ask another source for a package of that name, which
-// may be an attacker's. 403 and the other 4xx are fixable: many registries answer them for unknown names and versions.
+// 401 and 407 are fatal: an environment has no credentials, and a corrected command could only ask another
+// source for a package of that name, which may be an attacker's. 403 and the other 4xx are fixable: many
+// registries answer them for unknown names and versions.
 func statusClass(text string) string {
 	found := status().FindStringSubmatch(text)
 	if found == nil {

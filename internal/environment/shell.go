@@ -1,22 +1,27 @@
 package environment
 
-// Setup commands share one shell, so that an environment that one of them activates applies to the next command, to the tests and to the agent. The
-// shell is not a process, which would die with ours, but its saved state: after each successful line its exported variables, functions and folder
-// are written below HOME, and the next line starts from them. A setup therefore continues after a crash as if nothing had happened, and a cached
-// environment keeps its activation.
+// Setup commands share one shell, so that an environment that one of them activates applies to the next
+// command, to the tests and to the agent. The shell is not a process, which would die with ours, but its
+// saved state: after each successful line its exported variables, functions and folder are written below
+// HOME, and the next line starts from them. So a setup continues after a crash as if nothing had happened,
+// and a cached environment keeps its activation.
 
 // stateDir is where the state is, as the scripts see it.
 const stateDir = `"$HOME/.signalbox-shell"`
 
-// preferBash runs the script $1 with the remaining arguments in bash, whose functions (conda is one) survive a line, or in sh if there is no bash.
+// preferBash runs the script $1 with the remaining arguments in bash, which can save functions (conda is
+// one) for the next line, or in sh if there is no bash.
 const preferBash = `script=$1; shift
 if command -v bash >/dev/null 2>&1; then exec bash -c "$script" signalbox "$@"; fi
 exec sh -c "$script" signalbox "$@"`
 
-// lineScript runs the line $1 in the state that the earlier lines left. Settings of a single command or run are not passed on.
+// lineScript runs the line $1 in the state that the earlier lines left. It saves no settings of a single
+// command or run. The two renames at the end make a new state visible: a kill before them leaves the old
+// one, and the line runs again.
 //
-// pip prints the same for a failing index as for an unknown name; only its log tells them apart, so if pip found no version, the log decides. pip
-// also retries less often than by default, because Signalbox itself waits and retries. A value set by the user or the line wins in both cases.
+// pip prints the same for a failing index as for an unknown name; only its log tells them apart, so if pip
+// found no version, the log decides. pip also retries less often than by default, because Signalbox itself
+// waits and retries. A value set by the user or the line wins in both cases.
 const lineScript = `dir=` + stateDir + `
 piplog=$dir/pip.log
 unheard() {
@@ -42,8 +47,8 @@ export PIP_LOG="${PIP_LOG-$piplog}" PIP_RETRIES="${PIP_RETRIES-1}"
 mkdir -p "$dir" 2>/dev/null
 eval "$1"`
 
-// activatedScript starts the program $1 with the setup's activation, in the folder it was given. A missing program is exit code 127 without output,
-// as agents expect.
+// activatedScript starts the program $1 with the setup's activation, in the folder it was given. A missing
+// program is exit code 127 without output, as agents expect.
 const activatedScript = `dir=` + stateDir + `
 if [ -r "$dir/variables" ]; then . "$dir/variables"; fi
 command -v -- "$1" >/dev/null 2>&1 || exit 127
@@ -59,12 +64,14 @@ func VerifyLine(line string) []string {
 	return []string{"sh", "-c", preferBash, "signalbox", verifyScript, line}
 }
 
-// SetUpLine returns the program that runs one line of a setup in the setup's shell.
+// SetUpLine returns the program that runs one line of a setup in the setup's shell. A line may hold several
+// commands; they succeed or fail together.
 func SetUpLine(line string) []string {
 	return []string{"sh", "-c", preferBash, "signalbox", lineScript, line}
 }
 
-// Activated returns the program that starts args with the setup's activation.
+// Activated returns the program that starts args with the setup's activation. Without a setup it starts
+// them as they are.
 func Activated(args []string) []string {
 	return append([]string{"sh", "-c", preferBash, "signalbox", activatedScript}, args...)
 }

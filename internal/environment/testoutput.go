@@ -9,17 +9,21 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// Tests is what the output of a test command says about the tests.
+// Tests is what the output of a test command says about the tests. The exit code, not this, decides
+// whether they passed: the names serve to compare failures before and after a change.
 type Tests struct {
-	// Failed are the names of the failing tests, each once, in the order of the output.
+	// Failed are the names of the failing tests, each once, in the order of the output. They are as
+	// untrusted as the output.
 	Failed []string
-	// Unnamed: something without a test's name failed, such as a package that does not compile.
+	// Unnamed: something without a test's name failed, such as a package that does not compile. Then
+	// Failed is no complete list.
 	Unnamed bool
-	// None: the runner says that it ran no test at all.
+	// None: the runner says that it ran no test at all. Success then proves nothing.
 	None bool
 }
 
-// testWords are the patterns of one test runner's output. The first group of failed, followed by the second if there is one, is a test's name.
+// testWords are the patterns of one test runner's output. In failed, the groups that match are a test's
+// name, joined by " in ".
 type testWords struct {
 	failed  []string
 	unnamed []string
@@ -27,6 +31,7 @@ type testWords struct {
 	ran, none []string
 }
 
+// testRunners are tried together on each line: a project may run several in one command.
 var testRunners = []testWords{
 	{ // go test; names get their package, see goFailed
 		unnamed: []string{`^FAIL\s+\S+ \[(build|setup) failed\]`, `^panic: `, `^# \S+( \[\S+\])?$`},
@@ -80,7 +85,8 @@ var testRunners = []testWords{
 	},
 }
 
-// compiledWords are the patterns of all runners.
+// compiledWords are the patterns of all runners. They are compiled at first use, because most commands of
+// signalbox read no test output.
 var compiledWords = sync.OnceValue(func() (all struct{ failed, unnamed, ran, none []*regexp.Regexp }) {
 	for _, w := range testRunners {
 		for _, kind := range []struct {
@@ -102,11 +108,23 @@ var (
 	mochaTold = lazy.Pattern(`^  [1-9]\d* failing`)
 )
 
-// ReadTests returns which tests failed and whether any ran, by the output of a test command without terminal escapes.
+// ReadTests returns which tests failed and whether any ran, by the output of a test command without
+// terminal escapes.
 func ReadTests(output string) Tests {
-	r := testReader{}
+	words, r := compiledWords(), testReader{}
 	for line := range strings.Lines(output) {
-		r.read(strings.TrimRight(line, "\r\n"))
+		line = strings.TrimRight(line, "\r\n")
+		r.ran = r.ran || matches(words.ran, line)
+		r.none = r.none || matches(words.none, line)
+		r.found.Unnamed = r.found.Unnamed || matches(words.unnamed, line)
+		if r.goFailed(line) || r.mochaFailed(line) {
+			continue
+		}
+		for _, e := range words.failed {
+			if m := e.FindStringSubmatch(line); m != nil {
+				r.add(strings.Join(slices.DeleteFunc(m[1:], func(s string) bool { return s == "" }), " in "))
+			}
+		}
 	}
 	r.found.None = r.none && !r.ran && len(r.found.Failed) == 0
 	if len(r.pending) > 0 { // their package's line is missing
@@ -126,22 +144,8 @@ type testReader struct {
 	title string
 }
 
-func (r *testReader) read(line string) {
-	words := compiledWords()
-	r.ran = r.ran || matches(words.ran, line)
-	r.none = r.none || matches(words.none, line)
-	r.found.Unnamed = r.found.Unnamed || matches(words.unnamed, line)
-	if r.goFailed(line) || r.mochaFailed(line) {
-		return
-	}
-	for _, e := range words.failed {
-		if m := e.FindStringSubmatch(line); m != nil {
-			r.add(strings.Join(slices.DeleteFunc(m[1:], func(s string) bool { return s == "" }), " in "))
-		}
-	}
-}
-
-// goFailed reads lines of go test: the tests of a package come before the package's own line.
+// goFailed reads lines of go test: the tests of a package come before the package's own line. It reports
+// whether the line is one of these.
 func (r *testReader) goFailed(line string) bool {
 	if m := goTest().FindStringSubmatch(line); m != nil {
 		r.pending = append(r.pending, m[1])
@@ -159,7 +163,8 @@ func (r *testReader) goFailed(line string) bool {
 	return true
 }
 
-// mochaFailed reads mocha's list of failures: a number, then the names of the suites and of the test, one line each, the last with a colon.
+// mochaFailed reads mocha's list of failures: a number, then the names of the suites and of the test, one
+// line each, the last with a colon. It reports whether the line belongs to the list.
 func (r *testReader) mochaFailed(line string) bool {
 	if mochaTold().MatchString(line) {
 		r.mocha = true

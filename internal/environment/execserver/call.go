@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// patience is what the server needs beyond a command's own limits: it kills, sweeps and tells.
+	// patience is the server's time beyond a command's own limits, to kill, sweep and report.
 	patience = 10 * time.Second
 	// lastInput is how long the end of a command waits for the Reader of its input.
 	lastInput = 50 * time.Millisecond
 )
 
-// call is one command on its way.
+// call is one running command, seen from the client.
 type call struct {
 	command process.Command
 	conn    net.Conn
@@ -31,13 +31,13 @@ type call struct {
 
 	left  int64 // bytes of output that may still be passed on
 	cut   bool
-	wrote error // of a Writer; nothing more is passed on
+	wrote error // of a Writer; ends the output
 
 	idle   *time.Timer
 	cancel sync.Once
 }
 
-// await returns when the command ended, or when the server took longer for it than it can need.
+// await returns when the command has ended, or has outlived its limits and patience.
 func (c *call) await(ctx context.Context) (process.Result, error) {
 	defer context.AfterFunc(ctx, c.stop)()
 	defer c.hangUpAfter(c.command.Total).Stop()
@@ -61,7 +61,7 @@ func (c *call) await(ctx context.Context) (process.Result, error) {
 	if c.command.Stdin != nil && err == nil {
 		select {
 		case err = <-fed:
-		case <-time.After(lastInput): // Read does not return; its result is no longer needed
+		case <-time.After(lastInput): // Read has not returned; its result no longer matters
 		}
 	}
 	if ctx.Err() != nil && errors.Is(err, ErrLost) {
@@ -70,7 +70,7 @@ func (c *call) await(ctx context.Context) (process.Result, error) {
 	return result, errors.Join(err, c.wrote)
 }
 
-// stop asks the server to end the command, and hangs up if it does not.
+// stop asks the server to end the command, and closes the connection if it doesn't.
 func (c *call) stop() {
 	c.cancel.Do(func() {
 		grace := c.command.Grace
@@ -82,7 +82,7 @@ func (c *call) stop() {
 	})
 }
 
-// hangUpAfter returns a timer for a limit that the server keeps itself; zero is none.
+// hangUpAfter returns a timer for a limit that the server should enforce; zero means no limit.
 func (c *call) hangUpAfter(limit time.Duration) *time.Timer {
 	wait := time.Duration(math.MaxInt64)
 	if limit != 0 {
@@ -91,7 +91,7 @@ func (c *call) hangUpAfter(limit time.Duration) *time.Timer {
 	return time.AfterFunc(wait, c.stop)
 }
 
-// followSize passes sizes of the terminal on.
+// followSize forwards new sizes of the terminal.
 func (c *call) followSize(done <-chan struct{}) {
 	for {
 		select {
@@ -136,7 +136,7 @@ func (c *call) receive(more chan<- struct{}) (process.Result, error) {
 	}
 }
 
-// pass passes output on. The server keeps the limit as well, but need not be believed.
+// pass writes output, up to the command's limit. The server enforces the limit too, but isn't trusted.
 func (c *call) pass(to io.Writer, p []byte) {
 	if c.command.Idle != 0 {
 		c.idle.Reset(c.command.Idle + patience)

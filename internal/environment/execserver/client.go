@@ -17,20 +17,20 @@ import (
 
 // Client runs commands through the server whose socket is in Dir.
 type Client struct {
-	// Dir is the host's folder with the socket. Those inside may write in it.
+	// Dir is the host's folder with the socket. Commands inside may write in it.
 	Dir string
-	// First is the container's first process as this machine numbers it; no other peer is trusted.
+	// First is the container's first process, by its id on this machine. No other peer is trusted.
 	First int
-	// Mounts are compared with what the container shows, host path by path inside.
+	// Mounts are the host paths to compare with what the container shows, by their path inside.
 	Mounts map[string]string
-	// Clock tells when a command was started; nil means the system's.
+	// Clock gives the start times of commands; nil means the system's.
 	Clock func() time.Time
 }
 
 var _ process.Executor = (*Client)(nil)
 
-// Exec implements process.Executor. Reads and Writes are not its business: what a container
-// shows is decided when it is made.
+// Exec implements process.Executor. It ignores Reads and Writes: what a container shows is decided when
+// it is made.
 func (c *Client) Exec(ctx context.Context, command process.Command) (process.Result, error) {
 	if ctx.Err() != nil {
 		return process.Result{ExitCode: -1, Ending: process.Stopped}, nil
@@ -44,21 +44,30 @@ func (c *Client) Exec(ctx context.Context, command process.Command) (process.Res
 // errNoProgram: a command has no arguments.
 var errNoProgram = errors.New("run in the container: no program given")
 
-// Ready returns nil when the server answers and the container shows the folders that it should.
+// Ready returns nil if the server answers and the container shows the right folders.
 func (c *Client) Ready(ctx context.Context) error {
 	_, err := c.exec(ctx, process.Command{Total: orderWait})
 	return err
 }
 
+// exec sends an order and waits for its end; without Args it only asks whether the server would run it.
 func (c *Client) exec(ctx context.Context, command process.Command) (process.Result, error) {
 	conn, err := c.dial(ctx)
 	if err != nil {
 		return process.Result{}, err
 	}
 	defer func() { _ = conn.Close() }()
-	mounts, err := c.identities()
-	if err != nil {
-		return process.Result{}, err
+	var mounts []Mount // as the host's folders are now
+	for inside, host := range c.Mounts {
+		var stat unix.Stat_t
+		err := unix.Stat(host, &stat)
+		if errors.Is(err, unix.ENOENT) {
+			return process.Result{}, fmt.Errorf("%w: %s is gone", ErrStale, host)
+		}
+		if err != nil {
+			return process.Result{}, fmt.Errorf("look at %s: %w", host, err)
+		}
+		mounts = append(mounts, Mount{Path: inside, Device: stat.Dev, Inode: stat.Ino})
 	}
 	clock := c.Clock
 	if clock == nil {
@@ -77,9 +86,9 @@ func (c *Client) exec(ctx context.Context, command process.Command) (process.Res
 	return call.await(ctx)
 }
 
-// dial connects to the socket and asks the kernel who listens there. The socket is opened
-// without following links, so that it is the one in Dir, and reached through its descriptor,
-// because the address of a socket is short.
+// dial connects to the socket and asks the kernel who listens there. It opens the socket without
+// following links, so that it is the one in Dir, and connects through the descriptor, because the address
+// of a socket must be short.
 func (c *Client) dial(ctx context.Context) (*net.UnixConn, error) {
 	fd, err := unix.Open(filepath.Join(c.Dir, Socket), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -117,23 +126,7 @@ func (c *Client) checkPeer(conn *net.UnixConn) error {
 	return nil
 }
 
-// identities returns what the host's folders are now.
-func (c *Client) identities() (mounts []Mount, err error) {
-	for inside, host := range c.Mounts {
-		var stat unix.Stat_t
-		err := unix.Stat(host, &stat)
-		if errors.Is(err, unix.ENOENT) {
-			return nil, fmt.Errorf("%w: %s is gone", ErrStale, host)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("look at %s: %w", host, err)
-		}
-		mounts = append(mounts, Mount{Path: inside, Device: stat.Dev, Inode: stat.Ino})
-	}
-	return mounts, nil
-}
-
-// same compares two writers, of which some kinds cannot be compared.
+// same reports whether two writers are the same. Some kinds can't be compared.
 func same(a, b io.Writer) (equal bool) {
 	defer func() { _ = recover() }()
 	return a == b

@@ -1,6 +1,7 @@
-// Package execserver runs commands in a container that is already running: a small server inside, started as the container's first process, and a
-// client outside that implements process.Executor over a unix socket. It does not trust the inside: everything that the client reads is limited,
-// checked, and accepted from the container's first process only.
+// Package execserver runs commands in a running container: a small server inside, started as the
+// container's first process, and a client outside that implements process.Executor over a unix socket. It
+// does not trust the inside: everything that the client reads is limited, checked, and accepted only from
+// the container's first process.
 package execserver
 
 import (
@@ -16,16 +17,18 @@ const Name = "signalbox-exec-server"
 // Socket is the server's socket in its folder.
 const Socket = "exec.sock"
 
-// Version is the version of the protocol. A server with another one is replaced.
+// Version is the version of the protocol. A container whose server has another one is replaced.
 const Version = "2"
 
 var (
-	// ErrUnavailable: no trusted server answers. Nothing was started; the command can be repeated once the container was started again.
+	// ErrUnavailable: no trusted server answers. Nothing was started; after a restart of the container, the
+	// command can be repeated.
 	ErrUnavailable = errors.New("the container's exec server does not answer")
-	// ErrLost: the server disappeared, or broke the protocol, after it was given a command. The command's outcome is unknown; everything inside
-	// ends with the server.
+	// ErrLost: the server disappeared, or broke the protocol, after it got a command. The command's outcome
+	// is unknown; everything inside ends with the server.
 	ErrLost = errors.New("the container's exec server was lost")
-	// ErrStale: the container shows a folder that was replaced or deleted. Nothing was started; the container has to be started again.
+	// ErrStale: the container shows a folder that was replaced or deleted. Nothing was started; the
+	// container must be restarted.
 	ErrStale = errors.New("the container shows a folder that was replaced")
 )
 
@@ -36,7 +39,7 @@ type Mount struct {
 	Inode  uint64 `json:"inode"`
 }
 
-// order is a process.Command on its way inside. Without Args it only asks whether a command would be run.
+// order is a process.Command on its way inside. Without Args it only asks whether the server would run one.
 type order struct {
 	Version string   `json:"version"`
 	Mounts  []Mount  `json:"mounts,omitempty"`
@@ -57,7 +60,7 @@ type order struct {
 	Reaches []string `json:"reaches,omitempty"`
 }
 
-// ReachFolder is where the container shows the sockets through which commands reach addresses of the host.
+// ReachFolder is where the container shows the sockets that lead commands to addresses of the host.
 const ReachFolder = "/run/signalbox-egress"
 
 // failure says why nothing was started.
@@ -66,7 +69,7 @@ type failure struct {
 	Message string `json:"message"`
 }
 
-// end is a process.Result on its way outside, with the error of a command that ended anyway.
+// end is a process.Result on its way outside, with the error beside it, if any.
 type end struct {
 	ExitCode  int            `json:"exit_code"`
 	Signal    string         `json:"signal"`

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// kind is the first byte of a frame; its length in four bytes, the first the highest, and as
-// many bytes follow. One connection carries one command.
+// kind is the first byte of a frame. The length follows in four bytes, big-endian, then as many bytes. One
+// connection carries one command.
 type kind byte
 
 const (
@@ -26,18 +26,18 @@ const (
 )
 
 const (
-	// maxData bounds a frame of bytes, maxOrder an order: the kernel starts no program with more
-	// than a quarter of 8 MiB of arguments and variables.
+	// maxData limits a frame of bytes, maxOrder an order: the kernel starts no program with more than a
+	// quarter of 8 MiB of arguments and variables.
 	maxData  = 64 << 10
 	maxOrder = 4 << 20
 	// window is how many frames of input may be on their way unread.
 	window = 4
 )
 
-// errFrame: what came is no frame that may come here.
+// errFrame: the bytes are no frame that may come here.
 var errFrame = errors.New("not a frame of the protocol")
 
-// frames writes frames, from several goroutines.
+// frames writes frames. Several goroutines may use it.
 type frames struct {
 	mu sync.Mutex
 	to io.Writer
@@ -88,7 +88,7 @@ type reader struct {
 	buffer []byte
 }
 
-// next returns the next frame. A frame longer than its kind may be is errFrame.
+// next returns the next frame. The error is errFrame if it is longer than its kind may be.
 func (r *reader) next() (k kind, payload []byte, err error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r.from, head[:]); err != nil {

@@ -8,7 +8,8 @@ import (
 	"signalbox/internal/process"
 )
 
-// input is the server's side of standard input. The client sends at most window unread frames, and then the end, so filling it never blocks.
+// input is the server's side of standard input. The client sends at most window unread frames, and then
+// the end, so filling it never blocks.
 type input struct {
 	ctx    context.Context //nolint:containedctx // Read has no context, and must end with the command
 	frames *frames
@@ -16,7 +17,7 @@ type input struct {
 	rest   []byte
 }
 
-// take takes one frame that may come while a command runs, and reports whether there may be more.
+// take handles one frame that may come while a command runs, and reports whether more may follow.
 func (r *reader) take(in *input, sizes chan process.TerminalSize) bool {
 	k, payload, err := r.next()
 	switch {
@@ -61,7 +62,7 @@ func (i *input) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// feed is the client's side: it sends what from brings as long as more allows it.
+// feed is the client's side: it sends the bytes of from as long as more allows it.
 func feed(from io.Reader, to *frames, more <-chan struct{}, done <-chan struct{}) error {
 	buffer := make([]byte, maxData)
 	for {

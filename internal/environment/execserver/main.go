@@ -16,17 +16,17 @@ import (
 // serve is the argument that the first process gives the server it starts.
 const serve = "serve"
 
-// errOutside: started where it could end the processes of others.
-var errOutside = errors.New("the exec server works as the first process of a container only")
+// errOutside: it was started where it could end other programs' processes.
+var errOutside = errors.New("the exec server works only as the first process of a container")
 
-// Main runs the program inside. Given the folder for its socket, and perhaps the socket of an egress
-// proxy and the addresses that lead there, it is the container's first process, which owns the
-// socket and buries orphans; with "serve" in the folder's place it is its child, which runs the
-// commands. It returns the exit code.
+// Main runs the program inside and returns the exit code. Its arguments are the folder for its socket,
+// and optionally the socket of an egress proxy and the addresses that lead there: then it is the
+// container's first process, which owns the socket and reaps orphans. With "serve" instead of the folder
+// it is that process's child, which runs the commands.
 //
-// Commands run as the same user as the server. That they cannot trace either process, read
-// their memory or take their descriptors is because neither is dumpable; that they cannot pose
-// as the server is because the client asks the kernel who listens.
+// Commands run as the same user as the server. They can't trace either process, read its memory or take
+// its descriptors, because neither is dumpable; and they can't pose as the server, because the client asks
+// the kernel who listens.
 func Main(ctx context.Context, args []string) int {
 	var err error
 	switch {
@@ -46,7 +46,7 @@ func Main(ctx context.Context, args []string) int {
 	return 1
 }
 
-// hide keeps processes of the same user out of this one.
+// hide keeps other processes of the same user out of this one.
 func hide() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("hide from commands: %w", err)
@@ -54,7 +54,8 @@ func hide() error {
 	return nil
 }
 
-// first owns the socket in dir, starts the server and reaps orphans. It ends with the server, and the container ends with it.
+// first owns the socket in dir, starts the server and reaps orphans. It ends with the server, and the
+// container ends with it.
 func first(dir string, forward []string) error {
 	if err := hide(); err != nil {
 		return err
@@ -93,8 +94,8 @@ func first(dir string, forward []string) error {
 // serveInherited runs commands from the socket that the first process opened.
 func serveInherited(ctx context.Context, forward []string) error {
 	const inherited = 3
-	// The kernel records which process called listen. If that isn't the first process of a namespace, this is no container, and killing every
-	// process would end others.
+	// The kernel records which process called listen. If that isn't the first process of a namespace, this
+	// is no container, and endAll would end other programs.
 	owner, err := unix.GetsockoptUcred(inherited, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	namespace, unread := os.Readlink("/proc/self/ns/pid")
 	if err != nil || owner.Pid != 1 || os.Getppid() != 1 || unread != nil || namespace == initialNamespace {
@@ -118,10 +119,10 @@ func serveInherited(ctx context.Context, forward []string) error {
 	return <-ended
 }
 
-// initialNamespace is where process ids are the machine's: the kernel numbers the first
-// namespace of processes alike everywhere.
+// initialNamespace is where process ids are the machine's: the kernel gives the first namespace of
+// processes the same number everywhere.
 const initialNamespace = "pid:[4026531836]"
 
-// endAll ends every process of the container but the first one and this one: what left its
-// group and forgot its environment as well.
+// endAll ends every process of the container but the first one and this one, even those that left their
+// group and dropped their environment.
 func endAll() { _ = unix.Kill(-1, unix.SIGKILL) }

@@ -11,9 +11,10 @@ import (
 	"signalbox/internal/redact"
 )
 
-// maxMessage bounds what an error from inside may say.
+// maxMessage limits an error from inside, in bytes.
 const maxMessage = 2000
 
+// lost returns the result of a command whose server disappeared or broke the protocol.
 func (c *call) lost(why error) (process.Result, error) {
 	result := process.Result{ExitCode: -1, Ending: process.Exited, Started: c.started, Duration: c.clock().Sub(c.started)}
 	return result, fmt.Errorf("%w: %w", ErrLost, why)
@@ -24,7 +25,7 @@ var (
 	signalPattern = lazy.Pattern(`^(SIG[A-Z0-9+-]{2,12})?$`)
 )
 
-// end makes a Result of what the server said, if it can be one.
+// end turns the server's report into a Result, if it is valid.
 func (c *call) end(payload []byte) (process.Result, error) {
 	var e end
 	if err := json.Unmarshal(payload, &e); err != nil {

@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// maxConnections limits the commands of one container; a build with an agent, a test and a person beside it needs five.
+	// maxConnections limits the commands of one container. A build beside an agent, a test and a person
+	// needs five.
 	maxConnections = 64
 	// orderWait is how long a new connection may take to send its order.
 	orderWait = 10 * time.Second
@@ -26,13 +27,14 @@ const (
 
 // Server runs the commands of its connections, each with process.Run.
 type Server struct {
-	// Idle, if set, is called when a command ended and no other is running. No command starts until it returns.
+	// Idle, if set, is called when a command has ended and no other is running. No command starts until it
+	// returns.
 	Idle func()
 
 	running sync.RWMutex // held for reading by each command
 }
 
-// Serve answers connections until ctx ends or the listener fails, and returns when no command is running.
+// Serve answers connections until ctx ends or the listener fails. It returns when no command is running.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	var open sync.WaitGroup
 	defer open.Wait()
@@ -57,12 +59,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// answer runs the single command of a connection. A broken connection is not reported, because the client sees it too.
+// answer runs the single command of a connection. It reports no broken connection, because the client
+// sees it too.
 func (s *Server) answer(ctx context.Context, conn net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	to, from := &frames{to: conn}, &reader{from: conn}
-	// The deadline is one of the connection, so the clock that it is compared with is the system's.
+	// The system's clock: this is the connection's deadline, not a time of the command.
 	timer := time.AfterFunc(orderWait, func() { _ = conn.Close() })
 	k, payload, err := from.next()
 	var o order
@@ -80,7 +83,7 @@ func (s *Server) answer(ctx context.Context, conn net.Conn) {
 	s.perform(ctx, cancel, o, to, from)
 }
 
-// stale says what here is not as the client means it to be.
+// stale returns what differs here from the client's order; empty if nothing does.
 func (o order) stale() string {
 	if o.Version != Version {
 		return "the exec server has version " + Version
@@ -111,7 +114,7 @@ func (s *Server) perform(ctx context.Context, cancel func(), o order, to *frames
 		_ = to.sendJSON(kindFailed, failure{Message: err.Error()})
 		return
 	}
-	defer remove() // no one has to wait for it
+	defer remove() // no one waits for it
 	o.Env = env
 	result, err := s.run(ctx, o, to, in, sizes)
 	if err != nil && result.Started.IsZero() {
@@ -125,6 +128,7 @@ func (s *Server) perform(ctx context.Context, cancel func(), o order, to *frames
 	_ = to.sendJSON(kindEnd, e)
 }
 
+// run runs the order's command with its streams. No command runs while Idle does.
 func (s *Server) run(ctx context.Context, o order, to *frames, in *input, sizes <-chan process.TerminalSize) (process.Result, error) {
 	s.running.RLock()
 	defer s.idle()
@@ -192,6 +196,6 @@ func withTemporary(env []string) (_ []string, remove func(), err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("make temporary folder: %w", err)
 	}
-	// If a command made something undeletable, it goes with the container.
+	// An undeletable file goes with the container.
 	return append(env[:len(env):len(env)], "TMPDIR="+dir), func() { _ = os.RemoveAll(dir) }, nil
 }
