@@ -89,7 +89,7 @@ func TestTheLastThingSaidDecides(t *testing.T) {
 		{"a package that is called like an error", "npm error 404 'enotfound@1' is not in this registry\nnpm error 404 Not Found - GET https://registry.npmjs.org/enotfound\n", Fixable,
 			"404 Not Found - GET https://registry.npmjs.org/enotfound"},
 		{"a page of a server in trouble", "Error: expected JSON, got <h1>502 Bad Gateway</h1>\n", Server, "Error: expected JSON, got <h1>502 Bad Gateway</h1>"},
-		{"a number that is nobody's answer", "FAIL: got 503 rows, want 200\n", Fixable, "FAIL: got 503 rows, want 200"},
+		{"a number that is no status", "FAIL: got 503 rows, want 200\n", Fixable, "FAIL: got 503 rows, want 200"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +112,7 @@ func TestTheEndOfACommandIsPartOfItsClass(t *testing.T) {
 		result              process.Result
 	}{
 		{"killed for its memory", "", Fatal, process.Result{ExitCode: -1, Signal: "SIGKILL", Ending: process.NoMemory}},
-		{"killed by somebody else", "", Fatal, process.Result{ExitCode: -1, Signal: "SIGKILL", Ending: process.Exited}},
+		{"killed by the kernel", "", Fatal, process.Result{ExitCode: -1, Signal: "SIGKILL", Ending: process.Exited}},
 		{"killed inside a sandbox", "", Fatal, process.Result{ExitCode: 137, Ending: process.Exited}},
 		{"ended by us while it waited for a lock", waiting, Lock, process.Result{ExitCode: -1, Signal: "SIGKILL", Ending: process.TimedOut}},
 		{"ended by us while it said nothing", "", Fixable, process.Result{ExitCode: 137, Ending: process.Idled}},

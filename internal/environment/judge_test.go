@@ -26,11 +26,11 @@ func TestAHostTheConfigurationClosedIsNotRetried(t *testing.T) {
 		class, why   string
 	}{
 		{"a refused host is named", curlRefused + told, false, Fixable, allow + curlRefused[:len(curlRefused)-1]},
-		{"also where the tool takes the proxy for a network in trouble", pipRefused + told, false, Fixable, allow + "connection broken by 'ProxyError"},
+		{"even if the tool takes the proxy for a network in trouble", pipRefused + told, false, Fixable, allow + "connection broken by 'ProxyError"},
 		{"and named once", curlRefused + told + told + "signalbox: blocked: 10.0.0.7:5432 (environment.allow)\n", false, Fixable,
 			"blocked: example.org, 10.0.0.7:5432 (environment.allow): curl"},
-		{"and as the one thing that is known of a silent tool", told, false, Fixable, "blocked: example.org (environment.allow)"},
-		{"another cause stays what it is", "No space left on device\n" + told, false, Fatal, allow + "No space left"},
+		{"and is all that is known of a silent tool", told, false, Fixable, "blocked: example.org (environment.allow)"},
+		{"another cause keeps its class", "No space left on device\n" + told, false, Fatal, allow + "No space left"},
 		{"a network that is down is waited for", gitUnreached, false, Network, "fatal: unable"},
 		{"unless there is none", gitUnreached, true, Fatal, none + "fatal: unable"},
 		{"as far as is known of a tool that said nothing in its time", "", true, Fixable, "commands reach no network (environment.network: none) (limits.set_up_total"},

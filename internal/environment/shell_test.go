@@ -115,7 +115,7 @@ func TestAnActivatedEnvironmentAppliesToLaterPrograms(t *testing.T) {
 				return out
 			}
 			if got := activated("sh", "-c", `printf %s "${VIRTUAL_ENV-none}"`); got != "none" {
-				t.Errorf("before any set-up: %q", got)
+				t.Errorf("before any setup: %q", got)
 			}
 			s.line("mkdir -p sub; cd sub; export VIRTUAL_ENV=here PATH=/of/the/set-up:$PATH SIGNALBOX_ISSUE=42")
 			got := activated("sh", "-c", `printf '%s|%s|%s|%s|%s' "$VIRTUAL_ENV" "${PATH%%:*}" "${PWD##*/}" "${SIGNALBOX_ISSUE-none}" "$1"`, "x", "a  b'c")

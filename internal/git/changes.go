@@ -78,7 +78,12 @@ func (r *Repo) compare(ctx context.Context, from, to string, counted bool) (chan
 	if err != nil {
 		return nil, err
 	}
-	r.compared.keep(trees, changes, counted)
+	last := r.compared
+	last.mu.Lock()
+	defer last.mu.Unlock()
+	if len(changes) > 0 && len(changes) <= comparedLimit && (counted || last.trees != trees || !last.counted) {
+		last.trees, last.changes, last.counted = trees, slices.Clone(changes), counted
+	}
 	return changes, nil
 }
 
@@ -193,12 +198,4 @@ func (c *compared) find(trees [2]string, counted bool) []Change {
 		return nil
 	}
 	return slices.Clone(c.changes)
-}
-
-func (c *compared) keep(trees [2]string, changes []Change, counted bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(changes) > 0 && len(changes) <= comparedLimit && (counted || c.trees != trees || !c.counted) {
-		c.trees, c.changes, c.counted = trees, slices.Clone(changes), counted
-	}
 }

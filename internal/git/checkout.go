@@ -39,7 +39,22 @@ func (e *CheckoutError) Unwrap() error { return ErrCheckout }
 
 // CheckCheckout tests whether SyncCheckout would succeed, and changes nothing. ErrFilter if a filter fails.
 func (r *Repo) CheckCheckout(ctx context.Context, branchRef, old, id string) error {
-	return r.withCheckouts(ctx, branchRef, old, id, func(c *checkout) error { return c.tryFilters(ctx) })
+	return r.withCheckouts(ctx, branchRef, old, id, func(c *checkout) error {
+		attributes, others := c.toWrite()
+		files := append(attributes, others...)
+		paths := make([]string, len(files))
+		for i, f := range files {
+			paths[i] = f.Path
+		}
+		if !r.mayFilter(c.root, paths) {
+			return nil
+		}
+		// Make the new files and remove them again: a filter that fails must fail before the branch moves.
+		if err := c.root.RemoveAll(stageDir); err != nil {
+			return err
+		}
+		return errors.Join(c.writeStaged(ctx, files), c.root.RemoveAll(stageDir))
+	})
 }
 
 // SyncCheckout moves the files and the index of every work tree that has the branch checked out from

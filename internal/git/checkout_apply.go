@@ -61,24 +61,6 @@ func (c *checkout) toWrite() (attributes, others []Change) {
 	return attributes, others
 }
 
-// tryFilters makes the new files and removes them again, if a filter may take part: one that fails must
-// fail before the branch moves.
-func (c *checkout) tryFilters(ctx context.Context) error {
-	attributes, others := c.toWrite()
-	files := append(attributes, others...)
-	paths := make([]string, len(files))
-	for i, f := range files {
-		paths[i] = f.Path
-	}
-	if !c.repo.mayFilter(c.root, paths) {
-		return nil
-	}
-	if err := c.root.RemoveAll(stageDir); err != nil {
-		return err
-	}
-	return errors.Join(c.writeStaged(ctx, files), c.root.RemoveAll(stageDir))
-}
-
 // write makes the files in stageDir and renames each into its place.
 func (c *checkout) write(ctx context.Context, files []Change) (err error) {
 	if len(files) == 0 {

@@ -182,35 +182,23 @@ func (c *checkout) isDir(path string) bool {
 // free reports whether only files that the change itself removes are at path. Folders above it must be
 // folders: a link leads elsewhere.
 func (c *checkout) free(path string) bool {
-	for i, letter := range path {
-		if letter != '/' {
+	for i := range len(path) + 1 {
+		if i < len(path) && path[i] != '/' {
 			continue
 		}
 		info, err := c.root.Lstat(path[:i])
-		if err != nil {
-			return missing(err)
+		if err != nil { // ENOTDIR: a file above it
+			return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 		}
 		if !info.IsDir() {
-			return c.changed[path[:i]]
+			return i < len(path) && c.changed[path[:i]]
 		}
 	}
-	info, err := c.root.Lstat(path)
-	if err != nil {
-		return missing(err)
-	}
-	if !info.IsDir() {
-		return false
-	}
-	err = fs.WalkDir(c.root.FS(), path, func(path string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(c.root.FS(), path, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && !c.changed[path] {
 			err = fs.ErrExist
 		}
 		return err
 	})
 	return err == nil
-}
-
-// missing reports whether err means that a path is missing, also because a file is above it.
-func missing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

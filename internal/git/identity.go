@@ -63,15 +63,23 @@ func (r *Repo) User(ctx context.Context) (User, error) {
 		r.personal.user = &User{plain, plain}
 		return *r.personal.user, nil
 	}
-	author, err := r.identity(ctx, "GIT_AUTHOR_IDENT")
-	if err != nil {
-		return User{}, err
+	var found [2]Identity
+	for i, which := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
+		out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"var", which}, Config: []string{"user.useConfigOnly=true"}, Dir: r.git.Root, User: true, Person: true})
+		if failed := (*gitcmd.Error)(nil); errors.As(err, &failed) && failed.Signal == "" {
+			return User{}, fmt.Errorf("%w (%s)", ErrNoIdentity, failed.Message)
+		}
+		if err != nil {
+			return User{}, fmt.Errorf("find out who you are: %w", err)
+		}
+		name, rest, _ := strings.Cut(string(out), " <")
+		email, _, _ := strings.Cut(rest, ">")
+		if name == "" || email == "" {
+			return User{}, ErrNoIdentity
+		}
+		found[i] = Identity{Name: name, Email: email}
 	}
-	committer, err := r.identity(ctx, "GIT_COMMITTER_IDENT")
-	if err != nil {
-		return User{}, err
-	}
-	r.personal.user = &User{author, committer}
+	r.personal.user = &User{found[0], found[1]}
 	return *r.personal.user, nil
 }
 
@@ -99,23 +107,6 @@ func (r *Repo) plainUser(ctx context.Context) (who Identity, ok bool) {
 		}
 	}
 	return who, plainName().MatchString(who.Name) && plainAddress().MatchString(who.Email)
-}
-
-// identity asks git for one of the user's identities.
-func (r *Repo) identity(ctx context.Context, which string) (Identity, error) {
-	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"var", which}, Config: []string{"user.useConfigOnly=true"}, Dir: r.git.Root, User: true, Person: true})
-	if failed := (*gitcmd.Error)(nil); errors.As(err, &failed) && failed.Signal == "" {
-		return Identity{}, fmt.Errorf("%w (%s)", ErrNoIdentity, failed.Message)
-	}
-	if err != nil {
-		return Identity{}, fmt.Errorf("find out who you are: %w", err)
-	}
-	name, rest, _ := strings.Cut(string(out), " <")
-	email, _, _ := strings.Cut(rest, ">")
-	if name == "" || email == "" {
-		return Identity{}, ErrNoIdentity
-	}
-	return Identity{Name: name, Email: email}, nil
 }
 
 // Signs reports whether commits are signed.

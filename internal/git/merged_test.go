@@ -10,7 +10,7 @@ import (
 
 const mainRef = "refs/heads/main"
 
-// merged is a checkout of main at commit old, whose branch somebody else then moved to id.
+// merged is a checkout of main at commit old, whose branch another process then moved to id.
 type merged struct {
 	project
 	old, id string

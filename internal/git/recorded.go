@@ -59,10 +59,21 @@ func (r *Repo) Recorded(ctx context.Context, paths ...string) (places []map[stri
 			places = append(places, held)
 		}
 	}
-	if tracked {
-		err = r.unchangedByAttributes(ctx, paths)
+	if !tracked {
+		return places, nil
 	}
-	return places, err
+	args := append([]string{"check-attr", "-z", "filter", "ident", "working-tree-encoding", "--"}, paths...)
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, Limit: recordedLimit})
+	if err != nil {
+		return places, fmt.Errorf("look for attributes: %w", err)
+	}
+	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	for ; len(fields) > 2; fields = fields[3:] {
+		if value := fields[2]; value != "unspecified" && value != "unset" {
+			return places, fmt.Errorf("%w: the attribute %s rewrites %q", ErrUnsure, fields[1], fields[0])
+		}
+	}
+	return places, nil
 }
 
 // plainFile refuses a file of the work tree that git would record under another path, or not at all. A
@@ -120,20 +131,4 @@ func (r *Repo) objects(ctx context.Context, names []string) (map[string][]byte, 
 		found[name], out = out[:size], out[size+1:]
 	}
 	return found, nil
-}
-
-// unchangedByAttributes refuses files that a checkout writes with other content than the recorded one.
-func (r *Repo) unchangedByAttributes(ctx context.Context, paths []string) error {
-	args := append([]string{"check-attr", "-z", "filter", "ident", "working-tree-encoding", "--"}, paths...)
-	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, Limit: recordedLimit})
-	if err != nil {
-		return fmt.Errorf("look for attributes: %w", err)
-	}
-	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-	for i := 0; i+2 < len(fields); i += 3 {
-		if value := fields[i+2]; value != "unspecified" && value != "unset" {
-			return fmt.Errorf("%w: the attribute %s rewrites %q", ErrUnsure, fields[i+1], fields[i])
-		}
-	}
-	return nil
 }

@@ -67,7 +67,7 @@ func (program replaced) Exec(ctx context.Context, c process.Command) (process.Re
 	return process.Host{}.Exec(ctx, c)
 }
 
-// observed tells of every program that ended.
+// observed reports every program that ended.
 type observed chan<- struct{}
 
 func (o observed) Exec(ctx context.Context, c process.Command) (process.Result, error) {

@@ -14,7 +14,7 @@ import (
 
 const oddName = "a\nb\x1b[31m $(id)/-rf"
 
-// odd is a repository with a link, a submodule's entry, and names that nobody should type.
+// odd is a repository with a link, a submodule's entry, and names that no one should type.
 func odd(t *testing.T) (p project, commit string) {
 	p = newProject(t)
 	p.write("top", "one\n")

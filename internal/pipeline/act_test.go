@@ -47,7 +47,7 @@ exit 4
 `
 )
 
-// settings are what a real pass goes by.
+// settings are the settings of a real pass.
 const settings = `approve: auto
 tests: test -s shop.txt
 agents: {mender: {driver: command, command: [sh, mend.sh]}}
@@ -104,7 +104,7 @@ func (s *site) environ() []string {
 		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@localhost"}
 }
 
-// ran is what act tells of a workflow.
+// ran is act's report on a workflow.
 type ran struct {
 	jobs map[string]string // results; a job that was skipped has none
 	log  string

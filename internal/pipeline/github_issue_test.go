@@ -70,7 +70,7 @@ func TestAPersonWhoClosesTheIssueRearmsTheLoop(t *testing.T) {
 	quoting := s.opened(workflowItself, "Somebody said", "> "+criticalMark+"\n")
 	quoting.close(ada)
 	for what, act := range map[string]func(){
-		"nobody closed ours":          func() {},
+		"no one closed ours":          func() {},
 		"only a program closed it":    func() { ours.close(workflowItself) },
 		"GitHub does not say by whom": func() { ours.close(account{}) },
 	} {
@@ -104,7 +104,7 @@ func TestTheIssueAboutACriticalState(t *testing.T) {
 		check func(*hub) bool
 		says  string
 	}{
-		"nobody was told": {critical, func(*hub) {}, func(h *hub) bool {
+		"no one was told": {critical, func(*hub) {}, func(h *hub) bool {
 			i := h.issues[0]
 			return len(h.issues) == 1 && strings.HasPrefix(i.Body, criticalMark+"\n") && strings.Contains(i.Body, "\n    refused\n    @all <!-- signalbox-heal") &&
 				strings.Contains(i.Body, "close this issue") && i.Title == "Self-healing gave up: e1 ::error::" && slices.Equal(i.Labels, []string{"signalbox-heal"})

@@ -14,7 +14,7 @@ import (
 
 var uses = regexp.MustCompile(`uses: (actions/[a-z-]+@[0-9a-f]{40})`)
 
-// actions are those of others that our files use, by name and commit.
+// actions are the actions of others that our files use, by name and commit.
 func actions(t *testing.T) (found []string) {
 	t.Helper()
 	for _, file := range pipeline.GitHub() {
@@ -144,7 +144,7 @@ func TestNothingRunsForAnotherBranchOrAFork(t *testing.T) {
 	}
 }
 
-// scheduled is all that a schedule's event has.
+// scheduled is the whole event of a schedule.
 var scheduled = map[string]any{"schedule": "2-59/5 * * * *"}
 
 func byHand(person string) map[string]any {

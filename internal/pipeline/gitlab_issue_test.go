@@ -78,7 +78,7 @@ func TestAPersonWhoClosesTheIssueOnGitLabRearmsTheLoop(t *testing.T) {
 	p.opened(mallory, "x", criticalMark).close(mallory)
 	ours := p.opened(loopItself, "x", criticalMark+"\n")
 	for what, act := range map[string]func(){
-		"nobody closed ours":          func() {},
+		"no one closed ours":          func() {},
 		"we closed it":                func() { ours.close(loopItself) },
 		"a program closed it":         func() { ours.close(triage) },
 		"GitLab does not say by whom": func() { ours.State, ours.ClosedBy = "closed", nil },

@@ -25,7 +25,7 @@ var (
 	mallory    = member{4, "mallory"}
 )
 
-// gitLabIssue is one of GitLab's, as its API tells of it.
+// gitLabIssue is an issue in GitLab's API.
 type gitLabIssue struct {
 	IID         int     `json:"iid"`
 	URL         string  `json:"web_url"`

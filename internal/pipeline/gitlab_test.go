@@ -171,7 +171,7 @@ func TestTheGitLabJobCarriesTheStateOn(t *testing.T) {
 		"GitLab does not answer": {jobs: []job{{ID: 9, Name: silent}}, pass: repairs, fails: true, says: "501"},
 		"begun anew": {jobs: []job{{ID: 8, Name: "signalbox-heal", Ref: "main", Expires: "2020-01-01T00:00:00Z"}}, pass: repairs, variables: []string{"SIGNALBOX_PERSON=begin-anew"},
 			says: "begins the state anew", key: "total_fixes_succeeded", want: "1"},
-		"mended by a person": {jobs: []job{healed(8, map[string]string{"state.json": `{"last_health_status":"critical","total_errors_detected":9}`})}, pass: repairs,
+		"fixed by a person": {jobs: []job{healed(8, map[string]string{"state.json": `{"last_health_status":"critical","total_errors_detected":9}`})}, pass: repairs,
 			variables: []string{"SIGNALBOX_PERSON=mended"}, says: "stop: healthy", key: "total_errors_detected", want: "9"},
 		"another branch's, tag's and pipeline's are not ours": {jobs: []job{{ID: 10, Name: "signalbox-heal", Ref: "x", File: &struct{}{}}, {ID: 9, Name: "signalbox-heal", Ref: "main", Tag: true, File: &struct{}{}},
 			{ID: 8, Name: "signalbox-heal", Ref: "main", File: &struct{}{}, Of: &source{"merge_request_event"}}},

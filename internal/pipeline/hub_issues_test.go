@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// account is who did something on GitHub.
+// account is a user of GitHub.
 type account struct {
 	Login string `json:"login"`
 	Type  string `json:"type"`
@@ -19,7 +19,7 @@ var (
 	eve            = account{"eve", "User"}
 )
 
-// issue is one of GitHub's, as its API tells of it.
+// issue is an issue in GitHub's API.
 type issue struct {
 	Number   int      `json:"number"`
 	URL      string   `json:"html_url"`

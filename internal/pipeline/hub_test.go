@@ -109,7 +109,7 @@ func (h *hub) list(w http.ResponseWriter, r *http.Request) {
 	write(w, map[string]any{"total_count": len(list), "artifacts": list[from:min(from+100, len(list))]})
 }
 
-// runOf tells of a run by what it saved; one that saved nothing is this one.
+// runOf answers with the run that saved an artifact, by default with this one.
 func (h *hub) runOf(w http.ResponseWriter, r *http.Request) {
 	var a saved
 	if i := slices.IndexFunc(h.artifacts, func(a saved) bool { return a.run == number(r.PathValue("run")) }); i >= 0 {

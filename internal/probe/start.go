@@ -22,9 +22,14 @@ const shownOutput = 4 << 10
 // StartAndAsk starts the service, waits until it accepts connections, asks it, and ends it with all its
 // child processes. env is the service's environment, to which it adds PORT.
 func StartAndAsk(ctx context.Context, q workflow.HealthHTTP, exec process.Executor, env []string) error {
-	port, err := freePort(ctx)
+	// If another process takes the port before the service does, the service reports the conflict.
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return fmt.Errorf("find a free port: %w", err)
+	}
+	port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	if err := listener.Close(); err != nil {
+		return fmt.Errorf("find a free port: %w", err)
 	}
 	q.URL = strings.ReplaceAll(q.URL, "{port}", port)
 	serving, stop := context.WithCancel(ctx)
@@ -86,21 +91,6 @@ func (s *service) reached(ctx context.Context, q workflow.HealthHTTP) error {
 			return wrong("%s: the service did not listen within its time limit", named(q))
 		}
 	}
-}
-
-// freePort returns a port that is free now. If another process takes it before the service does, the
-// service reports the conflict.
-func freePort(ctx context.Context) (string, error) {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	address, ok := listener.Addr().(*net.TCPAddr)
-	if err := listener.Close(); err != nil || !ok {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	return strconv.Itoa(address.Port), nil
 }
 
 // tail keeps the last shownOutput bytes that were written.

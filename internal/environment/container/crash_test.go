@@ -62,7 +62,7 @@ func die() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }
 
 const crashKey = "fingerprint"
 
-// operations are what is killed and then done again.
+// operations are the calls that are killed and then repeated.
 var operations = map[string]func(context.Context, *container.Driver, environment.Spec) error{
 	"make": func(ctx context.Context, d *container.Driver, s environment.Spec) error {
 		_, err := d.Make(ctx, s)

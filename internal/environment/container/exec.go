@@ -16,11 +16,12 @@ import (
 	"signalbox/internal/process"
 )
 
-// errBusy: the container would have to be made again while another process may be using it.
+// errBusy: the container would have to be replaced while another process may be using it.
 var errBusy = errors.New("the container is in use and cannot be given more to show")
 
-// Exec implements process.Executor. HOME lasts as long as the environment, the temporary folder as long as the command, and the rest of the
-// container's own file system until Restore. If the container is gone, or shows an older work folder, it is started again first.
+// Exec implements process.Executor. HOME lasts as long as the environment, the temporary folder as long as the
+// command, and the rest of the container's own file system until Restore. If the container is gone, or shows
+// an older work folder, Exec first starts it again.
 func (e *Environment) Exec(ctx context.Context, c process.Command) (process.Result, error) {
 	dir, err := inside(c.Dir)
 	if err != nil {
@@ -51,7 +52,7 @@ func (e *Environment) Exec(ctx context.Context, c process.Command) (process.Resu
 	return result, hint(err)
 }
 
-// unusable says of an error that nothing was started and that the container is to be looked after.
+// unusable reports whether an error means that nothing was started and the container needs a restart.
 func unusable(err error) bool {
 	return errors.Is(err, execserver.ErrUnavailable) || errors.Is(err, execserver.ErrStale)
 }
@@ -64,14 +65,14 @@ func (e *Environment) exec(ctx context.Context, c process.Command) (process.Resu
 	}
 	result, err := e.server.Exec(ctx, c)
 	if errors.Is(err, execserver.ErrLost) {
-		// Whatever still runs inside must not outlive the command, also one that is stopped.
+		// Nothing inside may outlive the command, even a stopped one.
 		_, errRestart := e.start(context.WithoutCancel(ctx))
 		err = errors.Join(err, errRestart)
 	}
 	return result, err
 }
 
-// revive starts the container again, or makes it.
+// revive starts the container again, or makes it, unless another command has done so.
 func (e *Environment) revive(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -82,8 +83,8 @@ func (e *Environment) revive(ctx context.Context) error {
 	return e.bringUp(ctx)
 }
 
-// show makes the container again with further host paths. What it has on its own file system is
-// saved before. They stay shown, so each costs this once.
+// show replaces the container by one that shows further host paths. It first saves the container's own file
+// system. The paths stay shown, so each costs this once.
 func (e *Environment) show(ctx context.Context, missing []engine.Mount) error {
 	if e.guest || !e.mu.TryLock() {
 		return fmt.Errorf("show %q: %w", missing[0].Source, errBusy)
@@ -104,8 +105,8 @@ func (e *Environment) show(ctx context.Context, missing []engine.Mount) error {
 	return e.bringUp(ctx)
 }
 
-// hideGone shows no more what a command asked for and was deleted since: without it no container could
-// be made. The caller holds e.mu.
+// hideGone drops shown host paths that no longer exist: a container with one could not be made. The caller
+// holds e.mu.
 func (e *Environment) hideGone(ctx context.Context) error {
 	gone := func(m engine.Mount) bool {
 		_, err := os.Stat(m.Source)
@@ -114,7 +115,7 @@ func (e *Environment) hideGone(ctx context.Context) error {
 	if !slices.ContainsFunc(e.state.Shown, gone) {
 		return nil
 	}
-	if e.guest { // whose container it is makes it again
+	if e.guest { // the container's owner replaces it
 		e.state.Shown = slices.DeleteFunc(e.state.Shown, gone)
 		return nil
 	}
@@ -126,7 +127,7 @@ func (e *Environment) hideGone(ctx context.Context) error {
 	return e.save()
 }
 
-// inside returns where a command starts: Command.Dir relative to the work folder, or a path in it.
+// inside returns the folder where a command starts: its Dir is relative to the work folder, or a path in it.
 func inside(dir string) (string, error) {
 	relative := dir
 	if path.IsAbs(dir) {
@@ -142,7 +143,7 @@ func inside(dir string) (string, error) {
 	return path.Join(workspace, relative), nil
 }
 
-// lastOfEach drops an assignment that a later one replaces.
+// lastOfEach drops assignments that a later one replaces.
 func lastOfEach(all []string) (list []string) {
 	seen := map[string]bool{}
 	for _, entry := range slices.Backward(all) {
@@ -156,5 +157,5 @@ func lastOfEach(all []string) (list []string) {
 	return list
 }
 
-// defaultPath is where programs are looked for in an image that does not say.
+// defaultPath is PATH in an image without one.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

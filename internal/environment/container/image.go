@@ -19,42 +19,12 @@ import (
 	"signalbox/internal/redact"
 )
 
-// chooseImage decides what the container starts from. An environment keeps the image that it
-// has as long as the same one is asked for.
-func (e *Environment) chooseImage(ctx context.Context, s environment.Spec) error {
-	reference, build, err := e.driver.reference(ctx, s)
-	if err != nil {
-		return err
-	}
-	if reference == e.state.Reference && e.driver.hasImage(ctx, e.state.Image) && e.driver.hasImage(ctx, e.state.Base) {
-		return nil
-	}
-	image, err := e.driver.image(ctx, reference)
-	if errors.Is(err, engine.ErrNotFound) && build != nil {
-		image, err = e.driver.build(ctx, build)
-	}
-	if errors.Is(err, engine.ErrNotFound) {
-		return fmt.Errorf("%w: %s is not on this machine: docker pull %s, or name another in environment.image or environment.images",
-			ErrNoImage, reference, reference)
-	}
-	if err != nil {
-		return err
-	}
-	e.state = state{Reference: reference, Base: image.ID, Image: image.ID, Env: image.Env, Shown: e.state.Shown}
-	return e.save()
-}
-
 func (d *Driver) image(ctx context.Context, name string) (engine.Image, error) {
 	a, err := d.engine.Do(ctx, engine.Order{Op: engine.OpImage, Name: name})
 	if err != nil {
 		return engine.Image{}, err
 	}
 	return *a.Image, nil
-}
-
-func (d *Driver) hasImage(ctx context.Context, name string) bool {
-	_, err := d.image(ctx, name)
-	return err == nil
 }
 
 // recipe is a Dockerfile at a commit.
@@ -64,7 +34,7 @@ type recipe struct {
 	name string // of the image
 }
 
-// reference returns the name of the image that an environment wants, and how it is built if it is.
+// reference returns the name of the image that an environment wants, and how to build it, if it is built.
 func (d *Driver) reference(ctx context.Context, s environment.Spec) (string, *recipe, error) {
 	file, found := strings.CutPrefix(s.Image, "file:")
 	if d.config.Dockerfile != "" {
@@ -85,8 +55,8 @@ func (d *Driver) reference(ctx context.Context, s environment.Spec) (string, *re
 	return "", nil, fmt.Errorf("%w: name one in environment.image, or a Dockerfile in environment.dockerfile", ErrNoImage)
 }
 
-// recipe reads the Dockerfile's folder as it is at commit. The image is named by the folder's
-// content, so it is built once for each.
+// recipe reads the Dockerfile's folder as it is at commit. The image's name contains the folder's digest, so
+// each content is built once.
 func (d *Driver) recipe(ctx context.Context, commit, file string) (*recipe, error) {
 	file = filepath.ToSlash(filepath.Clean(file))
 	if !filepath.IsLocal(file) {
@@ -105,7 +75,7 @@ func (d *Driver) recipe(ctx context.Context, commit, file string) (*recipe, erro
 		return nil, fmt.Errorf("read its folder: %w", errors.Join(err))
 	}
 	name := path.Base(file)
-	return &recipe{tree: tree, file: name, name: d.repository() + ":build-" + tree + "-" + tagOf(name)}, nil
+	return &recipe{tree: tree, file: name, name: d.repository + ":build-" + tree + "-" + hash(name)[:32]}, nil
 }
 
 // build builds a recipe's image.
@@ -133,7 +103,7 @@ func (d *Driver) build(ctx context.Context, r *recipe) (image engine.Image, err 
 	return *a.Image, nil
 }
 
-// gitTotal ends a git that waits for something; packing a context of gigabytes takes minutes.
+// gitTotal ends a git that hangs. Packing a context of gigabytes takes minutes.
 const gitTotal = 30 * time.Minute
 
 // git runs git in the project's own repository.

@@ -15,10 +15,12 @@ import (
 	"signalbox/internal/redact"
 )
 
-// Make implements environment.Driver. It uses an existing container if it is the right one, starts it if it isn't running, and replaces it if it
-// was made from something else.
+// Make implements environment.Driver. It uses an existing container if it is the right one, starts it if it
+// isn't running, and replaces it if it was made from something else.
 func (d *Driver) Make(ctx context.Context, s environment.Spec) (environment.Environment, error) {
-	made, err := d.clone.Make(ctx, withoutImage(s))
+	folder := s
+	folder.Image = "" // the work folder doesn't depend on it
+	made, err := d.clone.Make(ctx, folder)
 	if other := new(environment.OtherSpecError); errors.As(err, &other) {
 		other.Made.Image = s.Image
 	}
@@ -35,9 +37,10 @@ func (d *Driver) Make(ctx context.Context, s environment.Spec) (environment.Envi
 	return e, nil
 }
 
-// Attach implements environment.Driver. The container is only looked for when a command needs it.
+// Attach implements environment.Driver. It looks for the container only when a command needs it.
 func (d *Driver) Attach(ctx context.Context, s environment.Spec) (environment.Environment, error) {
-	made, err := d.clone.Attach(ctx, withoutImage(s))
+	s.Image = "" // the work folder doesn't depend on it
+	made, err := d.clone.Attach(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +52,10 @@ func (d *Driver) Attach(ctx context.Context, s environment.Spec) (environment.En
 	return e, nil
 }
 
-// settle decides on the image and brings the container up.
+// settle decides on the image and brings the container up. An environment keeps its image as long as the
+// same reference is asked for.
 func (e *Environment) settle(ctx context.Context, s environment.Spec) error {
-	for _, dir := range []string{e.runFolder(), e.egressFolder()} {
+	for _, dir := range []string{e.runFolder, e.egressFolder} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("make folder for sockets: %w", err)
 		}
@@ -61,16 +65,41 @@ func (e *Environment) settle(ctx context.Context, s environment.Spec) error {
 			return fmt.Errorf("show %q in the container: %w", path, err)
 		}
 	}
-	if err := e.chooseImage(ctx, s); err != nil {
+	reference, build, err := e.driver.reference(ctx, s)
+	if err != nil {
 		return err
+	}
+	same := reference == e.state.Reference
+	for _, name := range []string{e.state.Image, e.state.Base} {
+		if same {
+			_, err := e.driver.image(ctx, name)
+			same = err == nil
+		}
+	}
+	if !same {
+		image, err := e.driver.image(ctx, reference)
+		if errors.Is(err, engine.ErrNotFound) && build != nil {
+			image, err = e.driver.build(ctx, build)
+		}
+		if errors.Is(err, engine.ErrNotFound) {
+			return fmt.Errorf("%w: %s is not on this machine: docker pull %s, or name another in environment.image or environment.images",
+				ErrNoImage, reference, reference)
+		}
+		if err != nil {
+			return err
+		}
+		e.state = state{Reference: reference, Base: image.ID, Image: image.ID, Env: image.Env, Shown: e.state.Shown}
+		if err := e.save(); err != nil {
+			return err
+		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.bringUp(ctx)
 }
 
-// bringUp finds or makes the container and waits until its server answers. If the server does not answer, it restarts the container; if the
-// container does not start, it makes it again. The caller holds e.mu.
+// bringUp finds or makes the container and waits until its server answers. If the server does not answer, it
+// restarts the container; if the container does not start, it makes it again. The caller holds e.mu.
 func (e *Environment) bringUp(ctx context.Context) error {
 	e.server = nil
 	if err := e.hideGone(ctx); err != nil {
@@ -88,7 +117,7 @@ func (e *Environment) bringUp(ctx context.Context) error {
 		problems = append(problems, err)
 	}
 	said := "" // by the container's first process
-	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpLogs, Name: e.driver.containerName(e.id)})
+	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpLogs, Name: e.driver.containers + e.id})
 	if err == nil && a.Logs != "" {
 		lines := strings.Split(strings.TrimSpace(a.Logs), "\n")
 		said = fmt.Sprintf(": it said %q", redact.Cut(lines[len(lines)-1], engine.Shown))
@@ -96,9 +125,24 @@ func (e *Environment) bringUp(ctx context.Context) error {
 	return fmt.Errorf("%w: %w%s", ErrCannotStart, problems[len(problems)-1], said)
 }
 
-// use connects to the container as it is.
+// use connects to the container as it is, and first makes it if it is missing or was made from something
+// else. A guest uses any container that is there.
 func (e *Environment) use(ctx context.Context) error {
-	found, err := e.found(ctx)
+	spec := e.spec()
+	var found engine.Container
+	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpContainer, Name: spec.Name})
+	switch {
+	case errors.Is(err, engine.ErrNotFound):
+		found, err = e.create(ctx, spec)
+	case err != nil:
+	case !a.Container.Going && (e.guest || a.Container.Labels[labelConfig] == spec.Labels[labelConfig]):
+		found = *a.Container
+	default:
+		e.driver.config.Logger.Info("replace container", "environment", e.id, "container", spec.Name)
+		if err = e.driver.removeContainer(ctx, spec.Name); err == nil {
+			found, err = e.create(ctx, spec)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -125,24 +169,38 @@ func (e *Environment) replace(ctx context.Context) error {
 		err = e.save()
 	}
 	e.driver.config.Logger.Warn("make container again: it cannot be started", "environment", e.id, "saved", err == nil)
-	if err := e.driver.removeContainer(ctx, e.driver.containerName(e.id)); err != nil {
+	if err := e.driver.removeContainer(ctx, e.driver.containers+e.id); err != nil {
 		return err
 	}
 	return e.use(ctx)
 }
 
+// work is what the clone driver's environment does unchanged. After a Reset that replaces the work folder,
+// the next command notices that the container shows the old one, and restarts it.
+type work interface {
+	Private() string
+	Record(ctx context.Context, parent, message string) (environment.Change, error)
+	Reset(ctx context.Context, commit, keepRef string) error
+	Read(ctx context.Context, name string, limit int64) ([]byte, error)
+	Submodules(ctx context.Context, commit string) error
+}
+
 // Environment is a clone and its container.
 type Environment struct {
+	work
 	driver *Driver
 	clone  *clone.Environment
 	id     string
 	state  state
-	// guest: another process made the environment and may be using it, so an existing container is used whatever it was made from.
+	// In the environment's private folder: the exec server's socket, the proxy's socket, and the state.
+	runFolder, egressFolder, stateFile string
+	// guest: another process made the environment and may be using it, so any existing container is used.
 	guest bool
 
-	// mu is held for reading while a command runs, and for writing while the container is started or replaced.
+	// mu is held for reading while a command runs, and for writing while the container is started or
+	// replaced.
 	mu     sync.RWMutex
-	server *execserver.Client // nil until the container was looked for
+	server *execserver.Client // nil until the container answers
 
 	gate gate
 }

@@ -23,11 +23,8 @@ const (
 	egressSocket = "proxy.sock"
 )
 
-// egressFolder holds the proxy's socket.
-func (e *Environment) egressFolder() string { return filepath.Join(e.private(), "egress") }
-
-// connected runs a command with a way to the proxy, if that is the policy, and says at the end of
-// its standard error what was refused.
+// connected runs a command with a way to the proxy, if that is the policy, and lists the refused hosts at the
+// end of its standard error.
 func (e *Environment) connected(ctx context.Context, c process.Command, run func(process.Command) (process.Result, error)) (process.Result, error) {
 	stop, err := e.relay(ctx, c.Reaches)
 	defer stop()
@@ -47,12 +44,13 @@ func (e *Environment) connected(ctx context.Context, c process.Command, run func
 	return result, errors.Join(err, leave(), blocked.Tell(c.Stderr))
 }
 
-// relay leads what a command must reach to this machine until stop is called, which is never nil.
+// relay connects the addresses that a command must reach to this machine until stop is called, which is
+// never nil.
 func (e *Environment) relay(ctx context.Context, addresses []string) (stop func(), err error) {
 	if len(addresses) == 0 {
 		return func() {}, nil
 	}
-	dir, err := os.Open(e.egressFolder())
+	dir, err := os.Open(e.egressFolder)
 	if err != nil {
 		return func() {}, fmt.Errorf("open folder of sockets: %w", err)
 	}
@@ -77,7 +75,7 @@ func (e *Environment) relay(ctx context.Context, addresses []string) (stop func(
 	return stop, nil
 }
 
-// gate serves the proxy as long as any command of the environment runs.
+// gate serves the proxy while any command of the environment runs.
 type gate struct {
 	mu       sync.Mutex
 	commands []*egress.Blocklist
@@ -105,7 +103,7 @@ func (g *gate) enter(ctx context.Context, e *Environment, list *egress.Blocklist
 	}, nil
 }
 
-// blocked tells every command: which one asked is not known.
+// blocked records a host for every command: which one asked is unknown.
 func (g *gate) blocked(host string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -114,10 +112,10 @@ func (g *gate) blocked(host string) {
 	}
 }
 
-// serveProxy serves the proxy at the environment's socket. One process does at a time; another, a
+// serveProxy serves the proxy at the environment's socket. One process does at a time; another one, such as a
 // person's shell beside a run, takes over when that one ends.
 func (e *Environment) serveProxy(ctx context.Context, blocked func(string)) (stop func() error, err error) {
-	dir, err := os.Open(e.egressFolder())
+	dir, err := os.Open(e.egressFolder)
 	if err != nil {
 		return nil, fmt.Errorf("open folder of the proxy: %w", err)
 	}
@@ -125,7 +123,7 @@ func (e *Environment) serveProxy(ctx context.Context, blocked func(string)) (sto
 	first, err := flock.Try(dir)
 	var listener net.Listener
 	if first {
-		listener, err = listen(ctx, dir)
+		listener, err = egress.ListenUnix(ctx, filepath.Join(inFolder(dir), egressSocket))
 	}
 	if err != nil {
 		cancel()
@@ -136,7 +134,7 @@ func (e *Environment) serveProxy(ctx context.Context, blocked func(string)) (sto
 	return func() error { cancel(); return <-ended }, nil
 }
 
-// serveInTurn serves the proxy until ctx ends, at once if there is a listener, and lets go of dir.
+// serveInTurn serves the proxy until ctx ends, at once if there is a listener, and releases dir.
 func (e *Environment) serveInTurn(ctx context.Context, dir *os.File, listener net.Listener, blocked func(string)) (err error) {
 	if listener == nil {
 		err := flock.Wait(ctx, dir)
@@ -146,16 +144,13 @@ func (e *Environment) serveInTurn(ctx context.Context, dir *os.File, listener ne
 		if err != nil {
 			return fmt.Errorf("wait for the proxy's socket: %w", err)
 		}
-		if listener, err = listen(ctx, dir); err != nil {
+		if listener, err = egress.ListenUnix(ctx, filepath.Join(inFolder(dir), egressSocket)); err != nil {
 			return errors.Join(err, flock.Release(dir))
 		}
 	}
 	return errors.Join(e.driver.proxy.Serve(ctx, []net.Listener{listener}, blocked), flock.Release(dir))
 }
 
-func listen(ctx context.Context, dir *os.File) (net.Listener, error) {
-	return egress.ListenUnix(ctx, filepath.Join(inFolder(dir), egressSocket))
-}
-
-// inFolder returns a path of an open folder: the address of a socket is short, the path of a project need not be.
+// inFolder returns a short path of an open folder: the address of a socket must be short, and a project's path
+// may be long.
 func inFolder(dir *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) }

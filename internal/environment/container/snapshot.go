@@ -7,15 +7,11 @@ import (
 	"errors"
 	"fmt"
 
-	"signalbox/internal/environment"
 	"signalbox/internal/environment/container/engine"
 )
 
 // Dir implements environment.Environment.
 func (e *Environment) Dir() string { return workspace }
-
-// Private implements environment.Environment.
-func (e *Environment) Private() string { return e.clone.Private() }
 
 // Isolation implements environment.Environment.
 func (e *Environment) Isolation() string { return "container" }
@@ -30,26 +26,22 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// tagOf turns any text into a valid part of an image's tag.
-func tagOf(word string) string { return hash(word)[:32] }
+func (d *Driver) kept(key string) string   { return d.repository + ":kept-" + hash(key)[:32] }
+func (d *Driver) savedAs(id string) string { return d.repository + ":env-" + id }
 
-func (d *Driver) kept(key string) string   { return d.repository() + ":kept-" + tagOf(key) }
-func (d *Driver) savedAs(id string) string { return d.repository() + ":env-" + id }
-
-// Restore implements environment.Environment. An environment is warm if both its work folder and its container's own file system were kept.
+// Restore implements environment.Environment. An environment is warm if both its work folder and its
+// container's own file system were kept.
 func (e *Environment) Restore(ctx context.Context, commit, key string) (warm bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if warm, err = e.renew(ctx, commit, key); err != nil {
-		return false, fmt.Errorf("renew container of environment %s: %w", e.id, hint(err))
-	}
-	return warm, nil
-}
-
-func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool, err error) {
+	defer func() {
+		if err != nil {
+			warm, err = false, fmt.Errorf("restore container of environment %s: %w", e.id, hint(err))
+		}
+	}()
 	d := e.driver
 	e.server = nil
-	if err := d.removeContainer(ctx, d.containerName(e.id)); err != nil {
+	if err := d.removeContainer(ctx, d.containers+e.id); err != nil {
 		return false, err
 	}
 	kept, err := d.image(ctx, d.kept(key))
@@ -75,17 +67,16 @@ func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool,
 	return warm, e.bringUp(ctx)
 }
 
-// Snapshot implements environment.Environment. The image is saved first: without the work folder it is never used, and Check removes it.
-func (e *Environment) Snapshot(ctx context.Context, key string) error {
+// Snapshot implements environment.Environment. It saves the image first: without the work folder the image is
+// never used, and Check removes it.
+func (e *Environment) Snapshot(ctx context.Context, key string) (err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.keep(ctx, key); err != nil {
-		return fmt.Errorf("keep container of environment %s: %w", e.id, hint(err))
-	}
-	return nil
-}
-
-func (e *Environment) keep(ctx context.Context, key string) error {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("keep container of environment %s: %w", e.id, hint(err))
+		}
+	}()
 	d := e.driver
 	if key != "" {
 		changed, err := e.changed(ctx)
@@ -94,15 +85,15 @@ func (e *Environment) keep(ctx context.Context, key string) error {
 		}
 		order := engine.Order{Op: engine.OpTag, Name: e.state.Image, To: d.kept(key)}
 		if changed {
-			order = engine.Order{Op: engine.OpCommit, Name: d.containerName(e.id), To: d.kept(key), Labels: d.labels(e.id)}
+			order = engine.Order{Op: engine.OpCommit, Name: d.containers + e.id, To: d.kept(key), Labels: d.labels(e.id)}
 		}
 		if _, err := d.engine.Do(ctx, order); err != nil {
 			return err
 		}
 	}
-	// The snapshot may be the very folders that the container shows, and must not be written again.
+	// The snapshot may be the very folders that the container shows, so nothing may write them from here on.
 	e.server = nil
-	if _, err := d.engine.Do(ctx, engine.Order{Op: engine.OpStop, Name: d.containerName(e.id)}); err != nil {
+	if _, err := d.engine.Do(ctx, engine.Order{Op: engine.OpStop, Name: d.containers + e.id}); err != nil {
 		return err
 	}
 	if err := e.clone.Snapshot(ctx, key); err != nil {
@@ -117,11 +108,11 @@ func (e *Environment) changed(ctx context.Context) (bool, error) {
 	for _, m := range e.mounts() {
 		except = append(except, m.Target)
 	}
-	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpChanged, Name: e.driver.containerName(e.id), Except: except})
+	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpChanged, Name: e.driver.containers + e.id, Except: except})
 	return a.Changed, err
 }
 
-// saved returns an image of the container as it is now: its starting image if nothing changed.
+// saved returns an image of the container as it is now: the one it started from if nothing changed.
 func (e *Environment) saved(ctx context.Context) (string, error) {
 	changed, err := e.changed(ctx)
 	if errors.Is(err, engine.ErrNotFound) || err == nil && !changed {
@@ -131,7 +122,7 @@ func (e *Environment) saved(ctx context.Context) (string, error) {
 		return "", err
 	}
 	d := e.driver
-	a, err := d.engine.Do(ctx, engine.Order{Op: engine.OpCommit, Name: d.containerName(e.id), To: d.savedAs(e.id), Labels: d.labels(e.id)})
+	a, err := d.engine.Do(ctx, engine.Order{Op: engine.OpCommit, Name: d.containers + e.id, To: d.savedAs(e.id), Labels: d.labels(e.id)})
 	if err != nil {
 		return "", fmt.Errorf("save container: %w", err)
 	}
@@ -141,7 +132,7 @@ func (e *Environment) saved(ctx context.Context) (string, error) {
 // Evict implements environment.Environment.
 func (e *Environment) Evict(ctx context.Context, key string) error {
 	if err := errors.Join(e.driver.dropImage(ctx, e.driver.kept(key)), e.clone.Evict(ctx, key)); err != nil {
-		return fmt.Errorf("forget what is kept of environment %s: %w", e.id, hint(err))
+		return fmt.Errorf("evict snapshot of environment %s: %w", e.id, hint(err))
 	}
 	return nil
 }
@@ -153,30 +144,4 @@ func (d *Driver) dropImage(ctx context.Context, name string) error {
 		return nil
 	}
 	return err
-}
-
-// Record implements environment.Environment.
-func (e *Environment) Record(ctx context.Context, parent, message string) (environment.Change, error) {
-	return e.clone.Record(ctx, parent, message)
-}
-
-// Reset implements environment.Environment. If it replaces the work folder, the next command notices that the container shows the old one, and
-// restarts it.
-func (e *Environment) Reset(ctx context.Context, commit, keepRef string) error {
-	return e.clone.Reset(ctx, commit, keepRef)
-}
-
-// Submodules does what the clone driver's method does.
-func (e *Environment) Submodules(ctx context.Context, commit string) error {
-	return e.clone.Submodules(ctx, commit)
-}
-
-// CheckSubmodules does what the clone driver's method does.
-func (d *Driver) CheckSubmodules(ctx context.Context, commit string) error {
-	return d.clone.CheckSubmodules(ctx, commit)
-}
-
-// Read implements environment.Environment.
-func (e *Environment) Read(ctx context.Context, name string, limit int64) ([]byte, error) {
-	return e.clone.Read(ctx, name, limit)
 }

@@ -14,7 +14,7 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// The places inside.
+// The paths inside.
 const (
 	workspace     = "/workspace"
 	home          = "/home/signalbox"
@@ -26,18 +26,19 @@ const (
 const (
 	labelProject = "signalbox.project" // the project's root
 	labelEnv     = "signalbox.env"     // the environment's id
-	labelRun     = "signalbox.run"     // the run's id, where the environment's has it
-	labelConfig  = "signalbox.config"  // what the container was made from, see digest
+	labelRun     = "signalbox.run"     // the run's id, if the environment's contains it
+	labelConfig  = "signalbox.config"  // a digest of what the container was made from
 )
 
 // temporary are folders whose content is never part of the work.
 var temporary = []string{"/tmp", "/var/tmp", "/run", "/dev"}
 
-// spec returns the container as the environment should have it now.
+// spec returns the container that the environment should have now. A container with another labelConfig is
+// replaced.
 func (e *Environment) spec() *engine.Spec {
 	d := e.driver
 	s := &engine.Spec{
-		Name: d.containerName(e.id), Image: e.state.Image,
+		Name: d.containers + e.id, Image: e.state.Image,
 		Program: []string{programInside, runFolder},
 		User:    fmt.Sprintf("%d:%d", os.Geteuid(), os.Getegid()),
 		Mounts:  e.mounts(), Network: "bridge", Capabilities: d.config.Capabilities,
@@ -49,16 +50,23 @@ func (e *Environment) spec() *engine.Spec {
 	if d.config.Network == egress.Registries { // the exec server leads the policy's addresses to the proxy
 		s.Program = append(append(s.Program, filepath.Join(egressInside, egressSocket)), d.config.Egress.Addresses()...)
 	}
-	config := digest(s)
+	data, err := json.Marshal(struct {
+		Spec                     *engine.Spec
+		Labels                   map[string]string
+		Server, Driver, Protocol string
+	}{Spec: s, Server: execserver.Name, Driver: version, Protocol: execserver.Version})
+	if err != nil {
+		panic(fmt.Sprintf("encode container: %v", err)) // no part of it can fail to be encoded
+	}
 	s.Labels = d.labels(e.id)
-	s.Labels[labelConfig] = config
+	s.Labels[labelConfig] = hash(string(data))
 	return s
 }
 
-// runPattern finds a run's id at the end of an environment's.
+// runPattern matches a run's id at the end of an environment's.
 var runPattern = lazy.Pattern(`-([0-9]{8}-[0-9]{6}-[a-z0-9]{6})$`)
 
-// labels say of a container or an image whose it is.
+// labels returns the labels that name the owner of a container or an image.
 func (d *Driver) labels(id string) map[string]string {
 	labels := map[string]string{labelProject: d.config.Clone.Root, labelEnv: id}
 	if run := runPattern().FindStringSubmatch(id); run != nil {
@@ -67,30 +75,15 @@ func (d *Driver) labels(id string) map[string]string {
 	return labels
 }
 
-// digest tells one container from another that should replace it.
-func digest(s *engine.Spec) string {
-	data, err := json.Marshal(struct {
-		Spec                     *engine.Spec
-		Labels                   map[string]string
-		Server, Driver, Protocol string
-	}{Spec: s, Server: execserver.Name, Driver: version, Protocol: execserver.Version})
-	if err != nil {
-		return "" // no part of it can fail to be encoded
-	}
-	return hash(string(data))
-}
-
-func (d *Driver) containerName(id string) string { return "signalbox-" + d.project + "-" + id }
-
-// mounts returns everything of this machine that the container shows, parents first.
+// mounts returns all host paths that the container shows, parents first.
 func (e *Environment) mounts() []engine.Mount {
 	hostWork, hostHome := e.clone.HostFolders()
 	list := []engine.Mount{
 		{Source: hostWork, Target: workspace},
 		{Source: hostHome, Target: home},
-		{Source: e.runFolder(), Target: runFolder},
+		{Source: e.runFolder, Target: runFolder},
 		{Source: e.driver.config.Program, Target: programInside, ReadOnly: true},
-		{Source: e.egressFolder(), Target: egressInside, ReadOnly: true},
+		{Source: e.egressFolder, Target: egressInside, ReadOnly: true},
 	}
 	for _, path := range e.driver.config.ReadOnly {
 		list = append(list, engine.Mount{Source: path, Target: filepath.Clean(path), ReadOnly: true})
@@ -100,7 +93,7 @@ func (e *Environment) mounts() []engine.Mount {
 	return list
 }
 
-// requests returns the mounts that a command asks for and the container does not have.
+// requests returns the mounts that a command asks for and the container lacks.
 func (e *Environment) requests(reads, writes []string) (missing []engine.Mount, err error) {
 	shown := e.mounts()
 	for i, path := range slices.Concat(reads, writes) {

@@ -14,14 +14,14 @@ import (
 	"signalbox/internal/environment/container/engine"
 )
 
-// state is what an environment's container is made from. It is kept beside the environment's
-// other private files and goes with them.
+// state is what an environment's container is made from. It is in the environment's private folder, and is
+// deleted with it.
 type state struct {
-	// Reference is the image as it was asked for, Base the id that it had then. A reference that
-	// moves on does not change an environment that is there.
+	// Reference is the image's name as it was asked for, Base the id that it had then. A name that later
+	// means another image doesn't change an existing environment.
 	Reference string `json:"reference"`
 	Base      string `json:"base"`
-	// Image is what the container starts from: Base, one that was kept, or its own saved state.
+	// Image is what the container starts from: Base, a kept image, or its own saved state.
 	Image string `json:"image"`
 	// Env is what the image sets for every program, as KEY=value.
 	Env []string `json:"env,omitempty"`
@@ -29,19 +29,12 @@ type state struct {
 	Shown []engine.Mount `json:"shown,omitempty"`
 }
 
-func (e *Environment) private() string {
-	return filepath.Join(e.driver.config.Clone.State, e.id)
-}
-
-// runFolder holds the exec server's socket.
-func (e *Environment) runFolder() string { return filepath.Join(e.private(), "run") }
-
-func (e *Environment) stateFile() string { return filepath.Join(e.private(), "container.json") }
-
-// opened returns an environment whose work folder exists, with what its container is made from.
+// opened returns an environment whose work folder exists, with its saved state.
 func (d *Driver) opened(made environment.Environment, id string) (*Environment, error) {
-	e := &Environment{driver: d, clone: made.(*clone.Environment), id: id}
-	data, err := os.ReadFile(e.stateFile())
+	cloned, private := made.(*clone.Environment), filepath.Join(d.config.Clone.State, id)
+	e := &Environment{work: cloned, driver: d, clone: cloned, id: id,
+		runFolder: filepath.Join(private, "run"), egressFolder: filepath.Join(private, "egress"), stateFile: filepath.Join(private, "container.json")}
+	data, err := os.ReadFile(e.stateFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return e, nil
 	}
@@ -49,7 +42,7 @@ func (d *Driver) opened(made environment.Environment, id string) (*Environment, 
 		return nil, fmt.Errorf("read what the container is made from: %w", err)
 	}
 	if err := json.Unmarshal(data, &e.state); err != nil {
-		return nil, fmt.Errorf("parse %s: %w", e.stateFile(), err)
+		return nil, fmt.Errorf("parse %s: %w", e.stateFile, err)
 	}
 	return e, nil
 }
@@ -60,7 +53,7 @@ func (e *Environment) save() error {
 	if err != nil {
 		return fmt.Errorf("encode what the container is made from: %w", err)
 	}
-	if err := cache.ReplaceFile(e.stateFile(), data); err != nil {
+	if err := cache.ReplaceFile(e.stateFile, data); err != nil {
 		return fmt.Errorf("write what the container is made from: %w", err)
 	}
 	return nil

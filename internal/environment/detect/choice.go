@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A project is what its root says; folders below may be its documentation or
-// its tools. So in the root one dependency counts as much as ten.
+// rootWeight is how many times a dependency in the root counts. A project is what its root says; folders
+// below may be its documentation or its tools.
 const rootWeight = 10
 
-// evidence is what speaks for one kind of environment.
+// evidence is what the files say in favor of one kind of environment.
 type evidence struct {
 	name string
-	// weight is its dependencies; each manifest counts as one more.
+	// weight counts its dependencies; each manifest counts as one more.
 	weight int
 	// files are manifests and lock files.
 	files int
@@ -29,6 +29,7 @@ type choice struct {
 	silent    bool // nothing decided
 }
 
+// newChoice weighs the evidence for each kind, and drops kinds that cannot be chosen.
 func newChoice(s *survey, catalogue []Environment) *choice {
 	c := &choice{catalogue: catalogue, found: map[string]*evidence{}}
 	for _, f := range s.result.Files {
@@ -55,7 +56,18 @@ func newChoice(s *survey, catalogue []Environment) *choice {
 			}
 		}
 	}
-	c.settle(s)
+	maps.DeleteFunc(c.found, func(_ string, e *evidence) bool { return e.first == "" })
+	conda, python := c.found[Miniforge], c.found[Python]
+	if conda != nil && python != nil { // a conda file takes the Python project with it
+		conda.weight, conda.files = conda.weight+python.weight, conda.files+python.files
+		delete(c.found, Python)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.found)) {
+		if _, known := c.environment(name); !known {
+			s.note("%s needs %s, which is not in the catalogue", c.found[name].first, name)
+			delete(c.found, name)
+		}
+	}
 	return c
 }
 
@@ -66,22 +78,6 @@ func (m *module) weight() int {
 	return 1
 }
 
-// settle drops what cannot be chosen. A conda file takes the Python project with it.
-func (c *choice) settle(s *survey) {
-	maps.DeleteFunc(c.found, func(_ string, e *evidence) bool { return e.first == "" })
-	conda, python := c.found[Miniforge], c.found[Python]
-	if conda != nil && python != nil {
-		conda.weight, conda.files = conda.weight+python.weight, conda.files+python.files
-		delete(c.found, Python)
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.found)) {
-		if _, known := c.environment(name); !known {
-			s.note("%s speaks for %s, which is not in the catalogue", c.found[name].first, name)
-			delete(c.found, name)
-		}
-	}
-}
-
 func (c *choice) environment(name string) (Environment, bool) {
 	i := slices.IndexFunc(c.catalogue, func(e Environment) bool { return e.Name == name })
 	if i < 0 {
@@ -90,51 +86,45 @@ func (c *choice) environment(name string) (Environment, bool) {
 	return c.catalogue[i], true
 }
 
-// decide follows the rules in their order: the one kind that is found; of
-// several the request's language, then most dependencies, then most build files.
+// decide applies the rules in order: the only kind found; of several, the request's language, then the most
+// dependencies, then the most build files. It returns the reason in one line for people.
 func (c *choice) decide(language string) (Environment, string) {
 	all := slices.SortedFunc(maps.Values(c.found), func(a, b *evidence) int {
 		return cmp.Or(b.weight-a.weight, b.files-a.files, strings.Compare(a.name, b.name))
 	})
+	var names []string
+	for _, e := range all {
+		names = append(names, e.name)
+	}
+	mixed := "mixed (" + strings.Join(names, ", ") + ")"
 	spoken := c.spoken(language)
+	why := "no file names an environment"
 	switch {
 	case len(all) == 0 && spoken.Name != "":
-		return spoken, fmt.Sprintf("no file tells of an environment; the request asks for %s", short(language))
-	case len(all) == 0:
-		return c.undecided("no file tells of an environment")
+		return spoken, why + "; the request asks for " + short(language)
 	case len(all) == 1:
 		e, _ := c.environment(all[0].name)
-		return e, all[0].first + " is there, and nothing speaks for another"
+		return e, all[0].first + " is there, and nothing of another kind"
 	case c.found[spoken.Name] != nil:
-		return spoken, fmt.Sprintf("mixed (%s): the request asks for %s", listed(all), short(language))
+		return spoken, fmt.Sprintf("%s: the request asks for %s", mixed, short(language))
+	case len(all) > 1:
+		first, second := all[0], all[1]
+		e, _ := c.environment(first.name)
+		if first.weight > second.weight {
+			return e, fmt.Sprintf("%s: %s weighs most by dependencies, %d to %d; one in the root counts %d times, a manifest as one more",
+				mixed, first.name, first.weight, second.weight, rootWeight)
+		}
+		if first.files > second.files {
+			return e, fmt.Sprintf("%s: as many dependencies, but %s has most build files, %d to %d", mixed, first.name, first.files, second.files)
+		}
+		why = mixed + ", and none outweighs the others"
 	}
-	first, second := all[0], all[1]
-	e, _ := c.environment(first.name)
-	switch {
-	case first.weight > second.weight:
-		return e, fmt.Sprintf("mixed (%s): %s weighs most by dependencies, %d to %d; one in the root counts %d times, a manifest as one more",
-			listed(all), first.name, first.weight, second.weight, rootWeight)
-	case first.files > second.files:
-		return e, fmt.Sprintf("mixed (%s): as many dependencies, but %s has most build files, %d to %d", listed(all), first.name, first.files, second.files)
-	}
-	return c.undecided(fmt.Sprintf("mixed (%s), and none outweighs the others", listed(all)))
-}
-
-func (c *choice) undecided(why string) (Environment, string) {
 	e, known := c.environment(Python)
 	if !known {
 		e = c.catalogue[0]
 	}
 	c.silent = true
-	return e, "nothing decided: " + why + "; " + e.Name + " is the default name"
-}
-
-func listed(all []*evidence) string {
-	var names []string
-	for _, e := range all {
-		names = append(names, e.name)
-	}
-	return strings.Join(names, ", ")
+	return e, "undecided: " + why + "; " + e.Name + " is the default"
 }
 
 var languages = map[string]string{
@@ -143,7 +133,7 @@ var languages = map[string]string{
 	"java": Java, "kotlin": Java, "groovy": Java, "scala": Java, "go": Go, "golang": Go,
 }
 
-// spoken returns the environment for a language; one without a name when there is none.
+// spoken returns the environment for a language; one without a name if there is none.
 func (c *choice) spoken(language string) Environment {
 	language = strings.ToLower(strings.TrimSpace(language))
 	name := cmp.Or(languages[language], language)

@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// channel::name constraint
+// condaSpec matches "channel::name constraint".
 var condaSpec = lazy.Pattern(`^(?:[\w./-]+::)?([A-Za-z0-9_][\w.-]*)\s*(.*)$`)
 
 func (s *survey) conda(f *File, text []byte) error {
@@ -32,7 +32,7 @@ func (s *survey) conda(f *File, text []byte) error {
 			}
 			continue
 		}
-		// Read by hand: each decoding of a part would follow as many aliases as one of the whole.
+		// No Decode here: decoding each part would follow as many YAML aliases as decoding the whole file.
 		for i := 1; i < len(node.Content) && node.Kind == yaml.MappingNode; i += 2 {
 			if node.Content[i-1].Value != "pip" || node.Content[i].Kind != yaml.SequenceNode {
 				continue
@@ -45,8 +45,8 @@ func (s *survey) conda(f *File, text []byte) error {
 	return nil
 }
 
-// condaSetUp makes one environment in a folder of the project, whatever name
-// the file gives it, and enters it.
+// condaSetUp makes one environment in a folder of the project, regardless of its name in the file, and
+// activates it.
 func (s *survey) condaSetUp() (p plan) {
 	files := s.modules("environment.yml", "condaenv.yaml")
 	if len(files) == 0 {

@@ -50,13 +50,13 @@ func (s *survey) copilotSteps(f *File, text []byte) error {
 	return nil
 }
 
-// command returns what a step runs, in its folder; why says what keeps it from running elsewhere.
+// command returns the step's command, in its folder, or why it runs only on GitHub.
 func (c *copilotStep) command() (command, why string) {
 	switch {
 	case c.Run == "":
 		return "", ""
 	case strings.Contains(c.Run+c.Directory, "${{"):
-		return "", "it has expressions of GitHub's"
+		return "", "it has GitHub expressions"
 	case !c.If.IsZero():
 		return "", "it has a condition"
 	case c.Shell != "" && !strings.HasPrefix(c.Shell, "bash") && !strings.HasPrefix(c.Shell, "sh"):

@@ -29,7 +29,7 @@ func rank(kind string) int {
 	return len(preference)
 }
 
-// describe records what a file says about the setup, if anything.
+// describe records what a file says about the setup, if it says anything.
 func (s *survey) describe(f *File, d Description) {
 	d.Path, d.Kind, d.Image, d.Dockerfile = f.Path, f.Kind, short(d.Image), short(d.Dockerfile)
 	d.Commands, d.Checks = s.commands(f, d.Commands), s.commands(f, d.Checks)
@@ -38,27 +38,25 @@ func (s *survey) describe(f *File, d Description) {
 	}
 }
 
-// commands drops commands that a person could not read before they run.
+// commands drops commands that a person can't read before they run.
 func (s *survey) commands(f *File, all []string) (kept []string) {
+	hidden := func(c rune) bool {
+		return c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c))
+	}
 	for _, command := range all {
 		command = strings.TrimSpace(strings.ReplaceAll(command, "\r\n", "\n"))
 		switch {
 		case command == "":
 		case len(kept) == maxCommands:
-			s.note("%s: only the first %d commands are taken", f.Path, maxCommands)
+			s.note("%s: only the first %d commands are used", f.Path, maxCommands)
 			return kept
 		case len(command) > maxCommand || !utf8.ValidString(command) || strings.ContainsFunc(command, hidden):
-			s.note("%s: left out the command %q: it is too long, or has characters that are not seen", f.Path, short(command))
+			s.note("%s: left out the command %q: it is too long, or has invisible characters", f.Path, short(command))
 		default:
 			kept = append(kept, command)
 		}
 	}
 	return kept
-}
-
-// hidden are characters that make a command look like another one.
-func hidden(c rune) bool {
-	return c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c))
 }
 
 var (
@@ -75,8 +73,8 @@ var (
 	}
 )
 
-// apart returns a command that leaves the shell's folder and options as they are, and
-// ends at the first line that fails, as it does where it was written.
+// apart returns a command that leaves the shell's folder and options as they are. It ends at the first line
+// that fails, as in the file that it comes from.
 func apart(command, dir string) string {
 	command = strings.TrimSpace(command)
 	if dir == "" && !strings.Contains(command, "\n") && !moves().MatchString(command) {
@@ -88,13 +86,13 @@ func apart(command, dir string) string {
 	return "(set -e\n" + command + "\n)"
 }
 
-// installer finds one of the words, also as $(PIP) or ./mvnw.
+// installer returns a pattern for one of the words, also as $(PIP) or ./mvnw.
 func installer(words string) func() *regexp.Regexp {
 	return lazy.Pattern(`(?i)(?:^|[^\w-])(?:` + words + `)(?:[^\w-]|$)`)
 }
 
-// unfit returns why a description's commands are only offered: a person has to choose among them first. If nothing else decided, only that person
-// can say what is needed.
+// unfit returns why a description's commands are only offered: a person must choose among them first. If
+// nothing decided the environment, only a person knows which commands it needs.
 func (s *survey) unfit(d *Description, environment string) string {
 	text := strings.Join(d.Commands, "\n") + "\n" + d.recipe
 	installs, known := installers[environment]
@@ -102,7 +100,7 @@ func (s *survey) unfit(d *Description, environment string) string {
 	case len(d.Commands) == 0:
 		return ""
 	case d.Kind == "AGENTS.md":
-		return "prose: what of it sets up has to be understood"
+		return "it is prose: a person must pick its setup commands"
 	case match != nil:
 		return "needs " + match[1]
 	case known && !s.result.Default && !installs().MatchString(text) && len(s.scripts(text)) == 0:
@@ -111,7 +109,7 @@ func (s *survey) unfit(d *Description, environment string) string {
 	return ""
 }
 
-// scripts returns the project's files that a text names and that can be started.
+// scripts returns the project's files that a text names and a shell can start.
 func (s *survey) scripts(text string) (found []string) {
 	for _, name := range strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`'"();&|<>=`, c) }) {
 		name = strings.TrimPrefix(name, "./")

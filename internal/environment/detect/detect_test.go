@@ -35,7 +35,7 @@ func (f tree) Read(_ context.Context, name string, limit int64) ([]byte, error) 
 // look detects with the default catalogue.
 func (f tree) look(t testing.TB, language string) detect.Result {
 	t.Helper()
-	r, err := detect.Detect(t.Context(), f, detect.DefaultCatalogue(), language)
+	r, err := detect.Detect(t.Context(), f, detect.Catalogue(nil), language)
 	if err != nil {
 		t.Fatal(err)
 	}

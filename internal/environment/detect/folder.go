@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// A folder without git may hold anything; no project has more files than this.
+// maxListed is more files than any project has. A folder without git may hold anything.
 const maxListed = 200_000
 
 var errManyFiles = errors.New("more files than a project has")
@@ -24,7 +24,7 @@ type Folder struct {
 	Names func(context.Context) ([]string, error)
 }
 
-// List returns the names of the files. Those from Names may be gone.
+// List returns the names of the files. Names may list files that no longer exist.
 func (f Folder) List(ctx context.Context) (names []string, err error) {
 	if f.Names != nil {
 		return f.Names(ctx)
@@ -36,7 +36,7 @@ func (f Folder) List(ctx context.Context) (names []string, err error) {
 		case err != nil && name == ".":
 			return err
 		case err != nil:
-			return fs.SkipDir // a folder that is not readable tells nothing
+			return fs.SkipDir // an unreadable folder
 		case entry.IsDir() && name != "." && slices.Contains(heavy, path.Base(name)):
 			return fs.SkipDir
 		case len(names) == maxListed:
@@ -52,7 +52,7 @@ func (f Folder) List(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// heavy folders are large, and nothing in them is asked for.
+// heavy are large folders that nothing here reads.
 var heavy = []string{".git", "node_modules", "venv", ".venv"}
 
 // Read returns the first limit bytes of a regular file.
@@ -61,7 +61,7 @@ func (f Folder) Read(_ context.Context, name string, limit int64) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	file, err := f.Root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe's opening would wait
+	file, err := f.Root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe would block
 	if err != nil {
 		return nil, err
 	}

@@ -8,23 +8,23 @@ import (
 // script is the kind of a file that a setup command starts.
 const script = "script"
 
-// format is one kind of file that tells of an environment.
+// format is one kind of file that says something about the environment.
 type format struct {
 	kind           string
 	environment    string
 	manifest, lock bool
-	// parse takes out what the file says. It is given the beginning of the content; whole tells
-	// that this is all of it. nil: only the digest matters.
+	// parse reads what the file says from the first maxParsed bytes; nil: only the digest matters.
 	parse func(s *survey, f *File, text []byte) error
-	// lines: the beginning of a long file makes sense by itself.
+	// lines: the beginning of a longer file makes sense on its own.
 	lines bool
-	// root: only the one at the top of the project says something about the project.
+	// root: only a file in the project's root counts.
 	root bool
-	// unlisted: it matters to what is made of others only.
+	// unlisted: the file only helps to read others, and is not in the result.
 	unlisted bool
 }
 
-// baseNames returns the formats that are recognized by a file's base name.
+// baseNames returns the formats that a file's base name decides. It is a function because its parsers use
+// it again.
 func baseNames() map[string]format {
 	return map[string]format{
 		"pyproject.toml":   {environment: Python, manifest: true, parse: (*survey).pyproject},
@@ -79,6 +79,7 @@ func baseNames() map[string]format {
 	}
 }
 
+// formatOf returns the format of a file by its path.
 func formatOf(name string, baseNames map[string]format) (format, bool) {
 	dir, base := path.Split(name)
 	stem, isText := strings.CutSuffix(base, ".txt")
@@ -100,16 +101,11 @@ func formatOf(name string, baseNames map[string]format) (format, bool) {
 	return f, known
 }
 
-// passed are folders whose files are not the project's own, or are made, or
-// are there to be looked at: what they need is not what the project needs.
+// passed are folders whose files are not the project's own, or are generated, or are examples: their needs
+// are not the project's.
 var passed = map[string]bool{
 	"node_modules": true, "bower_components": true, "venv": true, "virtualenv": true, "site-packages": true,
 	"third_party": true, "third-party": true, "vendor": true, "testdata": true, "fixtures": true, "__fixtures__": true,
 	"dist": true, "build": true, "target": true, "out": true, "__pycache__": true,
 	"example": true, "examples": true, "sample": true, "samples": true,
-}
-
-// leaveOut reports whether a folder of this name is passed over, at any depth.
-func leaveOut(folder string) bool {
-	return passed[folder] || strings.HasPrefix(folder, ".") && folder != ".devcontainer" && folder != ".github"
 }

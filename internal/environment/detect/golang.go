@@ -8,7 +8,7 @@ import (
 )
 
 func (s *survey) goMod(f *File, text []byte) error {
-	// Directives of a newer Go are skipped, as the go command does for dependencies.
+	// ParseLax skips directives of a newer Go, as the go command does for dependencies.
 	mod, err := modfile.ParseLax(f.Path, text, nil)
 	if err != nil {
 		return err
@@ -31,8 +31,8 @@ func (s *survey) goMod(f *File, text []byte) error {
 	return nil
 }
 
-// goSetUp fetches all modules that go.mod names. Vendored ones are there. Nothing is compiled: the project's tests, which
-// run once on the base, compile what they need, and that is kept with the environment.
+// goSetUp fetches all modules that go.mod names, except vendored ones. It compiles nothing: the project's
+// tests, which run once on the base, compile what they need, and the environment's snapshot keeps it.
 func (s *survey) goSetUp() (p plan) {
 	if s.locked("go.work") {
 		return plan{commands: []string{"go mod download"}, checks: []string{goComplete}, source: []string{"go.work"}}
@@ -48,5 +48,5 @@ func (s *survey) goSetUp() (p plan) {
 	return p
 }
 
-// goComplete holds when nothing is left to be fetched.
+// goComplete succeeds if every module is there.
 const goComplete = `GOPROXY=off go mod download`

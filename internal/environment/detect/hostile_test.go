@@ -91,7 +91,7 @@ func TestHostileNamesBecomeNoCommandAndNoLine(t *testing.T) {
 	got := slices.DeleteFunc(slices.Clone(r.SetUp), func(c string) bool { return strings.Contains(c, "gitignore") })
 	slices.Sort(got)
 	if slices.Sort(want); !slices.Equal(got, want) {
-		t.Errorf("set-up %q, want %q", got, want)
+		t.Errorf("setup %q, want %q", got, want)
 	}
 	if len(r.Notes) != len(odd)+1 { // "/"; ".." is passed over like every hidden folder
 		t.Errorf("%d notes for %d names: %q", len(r.Notes), len(odd)+1, r.Notes)
@@ -139,7 +139,7 @@ func TestLargeAndUnreadableFilesAreNotedAndBounded(t *testing.T) {
 	t.Parallel()
 	files := endless{tree{"package-lock.json": "", "go.mod": "", "requirements.txt": "", "requirements-dev.txt": "", "package.json": `{"dependencies": {"a": "1"}}`,
 		"big/package.json": `{"dependencies": {"a": "1"}}` + strings.Repeat(" ", 300<<10)}, map[string]int64{}}
-	r, err := detect.Detect(t.Context(), files, detect.DefaultCatalogue(), "node")
+	r, err := detect.Detect(t.Context(), files, detect.Catalogue(nil), "node")
 	if err != nil || r.Environment != detect.Node || !slices.Contains(r.SetUp, "npm ci") {
 		t.Fatalf("%s, %q, %v", r.Environment, r.SetUp, err)
 	}
@@ -180,7 +180,7 @@ func (silent) Read(context.Context, string, int64) ([]byte, error) { return nil,
 
 func TestErrorsOfTheCallerAreErrors(t *testing.T) {
 	t.Parallel()
-	if _, err := detect.Detect(t.Context(), silent{}, detect.DefaultCatalogue(), ""); !errors.Is(err, fs.ErrPermission) {
+	if _, err := detect.Detect(t.Context(), silent{}, detect.Catalogue(nil), ""); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("no list: %v", err)
 	}
 	if _, err := detect.Detect(t.Context(), tree{}, nil, ""); err == nil {
@@ -188,7 +188,7 @@ func TestErrorsOfTheCallerAreErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := detect.Detect(ctx, tree{"go.mod": ""}, detect.DefaultCatalogue(), ""); !errors.Is(err, context.Canceled) {
+	if _, err := detect.Detect(ctx, tree{"go.mod": ""}, detect.Catalogue(nil), ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }

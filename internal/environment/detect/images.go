@@ -13,7 +13,7 @@ import (
 
 var from = lazy.Pattern(`(?mi)^\s*FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?\s*$`)
 
-// dockerfile records what images it builds on, its own stages apart.
+// dockerfile records the images that it builds on, except its own stages.
 func (s *survey) dockerfile(f *File, text []byte) error {
 	stages := map[string]bool{"scratch": true}
 	for _, match := range from().FindAllSubmatch(text, maxDependencies) {
@@ -45,7 +45,7 @@ func (s *survey) compose(f *File, text []byte) error {
 	return nil
 }
 
-// dependImage cuts host:5000/name:tag@digest after the name.
+// dependImage records an image, host:5000/name:tag@digest, with its tag and digest as the constraint.
 func (s *survey) dependImage(f *File, image string) {
 	name, digest, _ := strings.Cut(image, "@")
 	tag := digest

@@ -39,12 +39,12 @@ func (s *survey) pom(f *File, text []byte) error {
 	return nil
 }
 
-// charset reads the encodings that old poms are in: each byte is a character.
+// charset reads the encodings of old poms, in which each byte is a character.
 func charset(name string, in io.Reader) (io.Reader, error) {
 	switch strings.ToLower(name) {
 	case "iso-8859-1", "iso-8859-15", "windows-1252", "us-ascii", "latin1":
 	default:
-		return nil, fmt.Errorf("the encoding %q is not known", short(name))
+		return nil, fmt.Errorf("unknown encoding %q", short(name))
 	}
 	data, err := io.ReadAll(in)
 	runes := make([]rune, len(data))
@@ -60,7 +60,7 @@ var (
 	gradleJava = lazy.Pattern(`(?:JavaLanguageVersion\.of\(|jvmToolchain\(|(?:source|target)Compatibility\s*=?\s*["']?(?:JavaVersion\.VERSION_)?)(?:1[._])?(\d+)`)
 )
 
-// gradle takes out what can be seen without running the build file, which is a program.
+// gradle reads what it can without running the build file, which is a program.
 func (s *survey) gradle(f *File, text []byte) error {
 	for _, match := range gradleDependency().FindAllSubmatch(text, maxDependencies) {
 		s.depend(f, "maven", string(match[1])+string(match[3]), string(match[2]))
@@ -71,8 +71,8 @@ func (s *survey) gradle(f *File, text []byte) error {
 	return nil
 }
 
-// Maven resolves what runs the tests only when it runs tests. So all of them are
-// selected and no method of any: afterwards "mvn -o test" needs no network.
+// Maven resolves the plugins that run tests only when it runs tests. So mavenFetch selects all of them, but
+// no method of any: afterwards "mvn -o test" needs no network.
 const (
 	mavenFetch   = `-B -q -Dtest='*#noSuchMethod' -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false test`
 	mavenCheck   = `-B -q -o -DskipTests test >/dev/null`
@@ -82,7 +82,7 @@ const (
 	gradleJar    = "gradle/wrapper/gradle-wrapper.jar"
 )
 
-// javaSetUp builds every outermost project; the ones below it are its modules.
+// javaSetUp builds every outermost project. The ones below it are its modules.
 func (s *survey) javaSetUp() (p plan) {
 	var built []string
 	for _, m := range s.modules("pom.xml", "build.gradle", "settings.gradle") {
@@ -96,7 +96,7 @@ func (s *survey) javaSetUp() (p plan) {
 			program, fetch, check, made, source = s.wrapper(m.dir, "mvn", "mvnw", mavenWrapped), mavenFetch, mavenCheck, "target", pom
 		}
 		if !s.ignores(m.dir, made) {
-			s.note("%s is not in %s: what the set-up makes there becomes part of a change", made, path.Join(m.dir, ".gitignore"))
+			s.note("%s is not in %s: files that the setup makes there become part of a change", made, path.Join(m.dir, ".gitignore"))
 		}
 		p.commands = append(p.commands, inside(m.dir, program+" "+fetch))
 		p.checks = append(p.checks, inside(m.dir, program+" "+check))
@@ -105,8 +105,8 @@ func (s *survey) javaSetUp() (p plan) {
 	return p
 }
 
-// wrapper returns the project's own script for the program, where it is whole. It is
-// started by sh because it is often committed without the right to be executed.
+// wrapper returns the project's own script for the program, if it is complete. sh starts it, because it is
+// often committed without the permission to execute it.
 func (s *survey) wrapper(dir, program, script, needs string) string {
 	if s.has(path.Join(dir, script)) && s.has(path.Join(dir, needs)) {
 		return "sh ./" + script

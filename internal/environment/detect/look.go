@@ -21,10 +21,19 @@ func (s *survey) look(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // listed, but gone since
+		return nil // deleted since it was listed
 	}
 	if err == nil && c.parse != nil {
-		err = s.parse(c, &f, text)
+		switch {
+		case len(text) > maxParsed && !c.lines:
+			err = fmt.Errorf("larger than %d KiB: not parsed", maxParsed>>10)
+		case len(text) > maxParsed:
+			text = text[:maxParsed]
+			f.Problem = fmt.Sprintf("larger than %d KiB: only the beginning is parsed", maxParsed>>10)
+			fallthrough
+		default:
+			err = c.parse(s, &f, []byte(strings.TrimPrefix(string(text), "\ufeff")))
+		}
 	}
 	switch {
 	case err != nil:
@@ -41,7 +50,7 @@ func (s *survey) look(ctx context.Context) error {
 	return nil
 }
 
-// digest reads a file, and returns what of it is parsed.
+// digest reads a file, records its digest and content, and returns the beginning, for parsing.
 func (s *survey) digest(ctx context.Context, f *File) ([]byte, error) {
 	if s.read >= maxRead {
 		return nil, fmt.Errorf("not read: the files before it have %d MiB", maxRead>>20)
@@ -64,18 +73,7 @@ func (s *survey) digest(ctx context.Context, f *File) ([]byte, error) {
 	return text[:min(len(text), maxParsed+1)], nil
 }
 
-func (s *survey) parse(c candidate, f *File, text []byte) error {
-	if len(text) > maxParsed {
-		if !c.lines {
-			return fmt.Errorf("larger than %d KiB: not looked into", maxParsed>>10)
-		}
-		text = text[:maxParsed]
-		f.Problem = fmt.Sprintf("larger than %d KiB: only the beginning is looked into", maxParsed>>10)
-	}
-	return c.parse(s, f, []byte(strings.TrimPrefix(string(text), "\ufeff")))
-}
-
-// digestScripts reads the files that the setup's commands start, so that a change in one of them is noticed.
+// digestScripts reads the files that the setup's commands start, so that Locks includes them.
 func (s *survey) digestScripts(ctx context.Context) error {
 	i := slices.IndexFunc(s.result.Descriptions, func(d Description) bool { return d.Path == s.result.SetUpSource })
 	if i < 0 {

@@ -54,7 +54,7 @@ func miseTask(value any) (commands []string) {
 	return commands
 }
 
-// toolVersions reads "nodejs 22.1.0" lines; the first version of a tool is the wanted one.
+// toolVersions reads "nodejs 22.1.0" lines. The first version of a tool counts.
 func (s *survey) toolVersions(f *File, text []byte) error {
 	versions := map[string]string{}
 	for line := range strings.Lines(string(text)) {
@@ -67,7 +67,7 @@ func (s *survey) toolVersions(f *File, text []byte) error {
 	return nil
 }
 
-// versionFile reads a file with nothing but a version in its first line.
+// versionFile reads a file whose first line is a version.
 func (s *survey) versionFile(f *File, text []byte) error {
 	tool := Node
 	if f.Kind == ".python-version" {
@@ -76,7 +76,7 @@ func (s *survey) versionFile(f *File, text []byte) error {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 	versions := s.want(f, map[string]string{tool: line})
 	if len(versions) == 0 {
-		return fmt.Errorf("%q is no version", short(line))
+		return fmt.Errorf("%q is not a version", short(line))
 	}
 	s.describe(f, Description{Versions: versions})
 	return nil

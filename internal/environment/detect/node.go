@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// npm takes the last of two equal names, and bytes that are no UTF-8.
+// lenient reads JSON as npm does: the last of two equal names counts, and bytes may be invalid UTF-8.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 func (s *survey) packageJSON(f *File, text []byte) error {
@@ -42,8 +42,8 @@ func (s *survey) packageJSON(f *File, text []byte) error {
 	return nil
 }
 
-// nodeManagers are recognized by their lock files; the first one found wins. open, the install without a lock file, writes none: it would become
-// part of the change.
+// nodeManagers are recognized by their lock files; the first one found wins. open, the install without a
+// lock file, writes none: it would become part of the change.
 var nodeManagers = []struct{ name, lock, frozen, open string }{
 	{"npm", "package-lock.json", "npm ci", "npm install --no-package-lock"},
 	{"npm", "npm-shrinkwrap.json", "npm ci", "npm install --no-package-lock"},
@@ -59,14 +59,19 @@ func (s *survey) nodeInstall(m *module) (command, source string) {
 			continue
 		}
 		lock := path.Join(m.dir, manager.lock)
-		switch {
-		case !s.locked(lock) && m.packageManager != "" && command == "":
-			command = manager.open
-		case s.locked(lock) && manager.name == "yarn" && s.berry(m, lock):
-			return "yarn install --immutable", lock
-		case s.locked(lock):
-			return manager.frozen, lock
+		if !s.locked(lock) {
+			if m.packageManager != "" && command == "" {
+				command = manager.open
+			}
+			continue
 		}
+		// From version 2 on, yarn has other options and begins its lock file in another way.
+		i := slices.IndexFunc(s.result.Files, func(f File) bool { return f.Path == lock })
+		asked := m.packageManager == "yarn" && m.managerVersion != "" && !strings.HasPrefix(m.managerVersion, "1.")
+		if manager.name == "yarn" && (asked || strings.Contains(s.result.Files[i].Content, "\n__metadata:")) {
+			return "yarn install --immutable", lock
+		}
+		return manager.frozen, lock
 	}
 	if command == "" {
 		command = nodeManagers[0].open
@@ -79,15 +84,8 @@ func (s *survey) locked(name string) bool {
 	return slices.ContainsFunc(s.result.Files, func(f File) bool { return f.Path == name && f.Lock && f.SHA256 != "" })
 }
 
-// berry tells yarn from version 2 on, whose lock files begin in another way.
-func (s *survey) berry(m *module, lock string) bool {
-	i := slices.IndexFunc(s.result.Files, func(f File) bool { return f.Path == lock })
-	return i >= 0 && strings.Contains(s.result.Files[i].Content, "\n__metadata:") ||
-		m.packageManager == "yarn" && m.managerVersion != "" && !strings.HasPrefix(m.managerVersion, "1.")
-}
-
-// nodeSetUp installs the root and every independent folder. A folder below a root with workspaces is independent only if it has a lock file of its
-// own.
+// nodeSetUp installs the root and every independent folder. A folder below a root with workspaces is
+// independent only if it has its own lock file.
 func (s *survey) nodeSetUp() (p plan) {
 	var covering []string
 	for _, m := range s.modules("package.json") {
@@ -109,8 +107,8 @@ func (s *survey) nodeSetUp() (p plan) {
 	return p
 }
 
-// nodeInstalled holds when every package that package.json needs is there. npm
-// ls would also fail for packages that disagree with each other and still work.
+// nodeInstalled succeeds if every package that package.json needs is there. "npm ls" would also fail for
+// packages that contradict each other and still work.
 const nodeInstalled = `node -e 'const fs = require("fs"), p = require("./package.json"); ` +
 	`if (!fs.existsSync(".pnp.cjs")) for (const d in {...p.dependencies, ...p.devDependencies}) ` +
 	`if (!(p.optionalDependencies || {})[d]) fs.accessSync("node_modules/" + d)'`

@@ -1,12 +1,14 @@
 package detect
 
 import (
+	"maps"
+	"path"
 	"slices"
 	"strings"
 )
 
-// Part is a part of the project that the setup leaves out: a part of another kind than the chosen one, or a folder beside the one that was chosen
-// for its kind.
+// Part is a part of the project that the setup leaves out: a part of another kind than the chosen one, or a
+// further folder of the chosen kind.
 type Part struct {
 	Environment string `json:"environment"`
 	// Source names the files that the commands come from.
@@ -15,8 +17,8 @@ type Part struct {
 	Commands []string `json:"setup_commands"`
 }
 
-// leaveParts records them. What the project itself describes may do more than can be seen: a
-// kind whose installer it names is taken to be set up, and all kinds where it starts a script.
+// leaveParts records the parts. The project's own commands may do more than they show: a kind whose
+// installer they name counts as set up, and all kinds do if they start a script.
 func (s *survey) leaveParts(chosen Environment, catalogue []Environment) {
 	text, described := s.followed()
 	if described && len(s.scripts(text)) > 0 {
@@ -35,10 +37,11 @@ func (s *survey) leaveParts(chosen Environment, catalogue []Environment) {
 			}
 		}
 	}
-	s.result.Notes = notes // notes about a plan that is not used help no one
+	s.result.Notes = notes // no one needs notes about an unused plan
 }
 
-// followed returns the text of the setup's commands and of the scripts they start, if a description contains them.
+// followed returns the text of the setup's commands with their recipes, and whether they come from a
+// description.
 func (s *survey) followed() (text string, described bool) {
 	text = strings.Join(s.result.SetUp, "\n")
 	i := slices.IndexFunc(s.result.Descriptions, func(d Description) bool { return d.Path == s.result.SetUpSource })
@@ -61,8 +64,8 @@ type Default struct {
 	Verification []Verification `json:"verification"`
 }
 
-// collectDefaults says it of those that were not: what the project's manifests ask for there, and the catalogue's word
-// where they ask for nothing.
+// collectDefaults records the setups of the environments that weren't chosen: from the project's manifests
+// or, if they ask for nothing, from the catalogue.
 func (s *survey) collectDefaults(chosen Environment, catalogue []Environment) {
 	notes := s.result.Notes
 	for _, e := range catalogue {
@@ -79,5 +82,37 @@ func (s *survey) collectDefaults(chosen Environment, catalogue []Environment) {
 		}
 		s.result.Defaults = append(s.result.Defaults, d)
 	}
-	s.result.Notes = notes // planning what is not done has nothing to tell
+	s.result.Notes = notes // no one needs notes about an unused plan
+}
+
+// unsupported are the manifests of kinds without a setup here. Silence about them would look as if nothing
+// were needed.
+var unsupported = map[string]string{
+	"Cargo.toml": "Rust", "Gemfile": "Ruby", "composer.json": "PHP", "mix.exs": "Elixir", "pubspec.yaml": "Dart", "Package.swift": "Swift",
+	"build.sbt": "Scala", "stack.yaml": "Haskell", "deno.json": "Deno", "bun.lock": "Bun", "bun.lockb": "Bun",
+	"CMakeLists.txt": "CMake", "meson.build": "Meson",
+}
+
+// noteUnsupported names the outermost manifest of each such kind, unless the setup comes from the project's
+// own description.
+func (s *survey) noteUnsupported() {
+	if _, described := s.followed(); described {
+		return
+	}
+	outermost := map[string]string{}
+	for _, name := range s.names {
+		kind := unsupported[path.Base(name)]
+		if kind == "" && path.Ext(name) == ".csproj" {
+			kind = ".NET"
+		}
+		if kind == "" || passedOver(name) || !plain(name) {
+			continue
+		}
+		if before := outermost[kind]; before == "" || depth(name) < depth(before) {
+			outermost[kind] = name
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(outermost)) {
+		s.note("%s needs %s, which has no known setup: write one into environment.set_up", outermost[kind], kind)
+	}
 }

@@ -10,7 +10,7 @@ import (
 func TestEveryOtherEnvironmentHasItsOwnSetup(t *testing.T) {
 	t.Parallel()
 	r := tree{"package.json": `{"dependencies": {"a": "1", "b": "1"}}`, "go.mod": "module m\n\nrequire example.org/x v1.0.0\n"}.look(t, "")
-	if r.Environment != detect.Node || len(r.Defaults) != len(detect.DefaultCatalogue())-1 {
+	if r.Environment != detect.Node || len(r.Defaults) != len(detect.Catalogue(nil))-1 {
 		t.Fatalf("chose %s and has %+v", r.Environment, r.Defaults)
 	}
 	for _, d := range r.Defaults {

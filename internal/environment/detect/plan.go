@@ -9,13 +9,13 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// Not more folders than this are set up each by itself.
+// maxModules is how many folders of one kind are set up separately.
 const maxModules = 10
 
 // plan is an unfinished setup.
 type plan struct {
 	commands []string
-	// checks are commands that succeed once all is there; proofs are such that print OK themselves.
+	// checks are commands that succeed once everything is installed; proofs also print OK.
 	checks, proofs []string
 	source         []string
 	left           []plan // folders of the same kind that the setup leaves out
@@ -29,8 +29,8 @@ func (p *plan) verification() []Verification {
 	return all
 }
 
-// planSetUp takes the project's own words where they do what the environment
-// needs, and what its manifests need otherwise.
+// planSetUp uses the first description of the project that does what the environment needs, and otherwise
+// its manifests.
 func (s *survey) planSetUp(e Environment) {
 	s.result.SetUp, s.result.Verification = []string{}, []Verification{}
 	p := s.manifestPlan(e)
@@ -38,8 +38,25 @@ func (s *survey) planSetUp(e Environment) {
 	for i := range s.result.Descriptions {
 		d := &s.result.Descriptions[i]
 		d.Unfit = s.unfit(d, e.Name)
-		if len(d.Commands) > 0 && d.Unfit == "" && s.result.SetUpSource == "" {
-			s.described(d, e, p)
+		if len(d.Commands) == 0 || d.Unfit != "" || s.result.SetUpSource != "" {
+			continue
+		}
+		// How far its commands go is unknown, so the verification is that the tools are there, and for Node
+		// the packages.
+		s.result.SetUp, s.result.SetUpSource, s.result.Verification = slices.Clone(d.Commands), d.Path, e.Verification
+		text := strings.Join(d.Commands, "\n") + d.recipe
+		switch {
+		case s.result.Default:
+			s.result.Verification = nil
+		case e.Name == Python && (strings.Contains(text, "venv") || strings.Contains(text, "conda")):
+			s.result.Verification = verified(`python3 --version >/dev/null && echo OK`)
+		case e.Name == Python:
+			s.result.SetUp = slices.Concat([]string{makeVenv, enterVenv}, d.Commands)
+		case e.Name == Node && len(p.checks) > 0:
+			s.result.Verification = p.verification()
+		}
+		if s.result.Verification == nil {
+			s.result.Verification = []Verification{}
 		}
 	}
 	if s.result.SetUpSource == "" && len(p.commands) > 0 {
@@ -48,27 +65,7 @@ func (s *survey) planSetUp(e Environment) {
 	}
 }
 
-// described takes the commands of a description. How far they go is not known,
-// so what proves them is that the tools are there, and for Node the packages.
-func (s *survey) described(d *Description, e Environment, p plan) {
-	s.result.SetUp, s.result.SetUpSource = slices.Clone(d.Commands), d.Path
-	s.result.Verification = e.Verification
-	text := strings.Join(d.Commands, "\n") + d.recipe
-	switch {
-	case s.result.Default:
-		s.result.Verification = nil
-	case e.Name == Python && (strings.Contains(text, "venv") || strings.Contains(text, "conda")):
-		s.result.Verification = verified(`python3 --version >/dev/null && echo OK`)
-	case e.Name == Python:
-		s.result.SetUp = slices.Concat([]string{makeVenv, enterVenv}, d.Commands)
-	case e.Name == Node && len(p.checks) > 0:
-		s.result.Verification = p.verification()
-	}
-	if s.result.Verification == nil {
-		s.result.Verification = []Verification{}
-	}
-}
-
+// manifestPlan plans the setup of an environment from its manifests.
 func (s *survey) manifestPlan(e Environment) (p plan) {
 	switch e.Name {
 	case Python:
@@ -87,8 +84,7 @@ func (s *survey) manifestPlan(e Environment) (p plan) {
 	return p
 }
 
-// modules returns the folders that have a manifest of one of the kinds, the root
-// first, those deeper down last.
+// modules returns the folders that have a manifest of one of the kinds, the root first and the deepest last.
 func (s *survey) modules(kinds ...string) (found []*module) {
 	for _, m := range s.projects {
 		if slices.ContainsFunc(kinds, func(kind string) bool { return m.manifests[kind] != "" }) {
@@ -109,7 +105,7 @@ func below(dir, parent string) bool {
 	return parent == "." && dir != "." || strings.HasPrefix(dir, parent+"/")
 }
 
-// inside returns a command in a folder of the project; the shell stays where it is.
+// inside returns a command that runs in a folder of the project. The shell's own folder stays.
 func inside(dir, command string) string {
 	if dir == "." {
 		return command
@@ -119,7 +115,7 @@ func inside(dir, command string) string {
 
 var bareWord = lazy.Pattern(`^[A-Za-z0-9_./@+,:=-]+$`)
 
-// word quotes text for a shell where it needs to be.
+// word quotes text for a shell if necessary.
 func word(text string) string {
 	if bareWord().MatchString(text) {
 		return text

@@ -7,7 +7,8 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// The names of targets and tasks that set up, the most telling first, and that check.
+// setUpTargets and checkTargets are the names of targets and tasks for the setup, the clearest first, and
+// for checks.
 var (
 	setUpTargets = []string{"setup", "set-up", "bootstrap", "deps", "dependencies", "install-deps", "install"}
 	checkTargets = []string{"build", "test"}
@@ -15,7 +16,7 @@ var (
 
 var makeTarget = lazy.Pattern(`^([A-Za-z0-9_.-]+(?:[ \t]+[A-Za-z0-9_.-]+)*)[ \t]*::?(?:[ \t]+([^=#;]*)|$)`)
 
-// makeRule is what a target needs and does.
+// makeRule is what a Makefile's target needs and does.
 type makeRule struct {
 	needs  []string
 	recipe []string
@@ -38,7 +39,7 @@ func (s *survey) makefile(f *File, text []byte) error {
 	return nil
 }
 
-// Not more targets than this share one recipe: each has a copy of it.
+// maxTargets limits the targets of one recipe, because each gets a copy of it.
 const maxTargets = 20
 
 func makeRules(text []byte) map[string]*makeRule {
@@ -71,7 +72,7 @@ func makeRules(text []byte) map[string]*makeRule {
 	return rules
 }
 
-// recipes returns all commands that making a target may run.
+// recipes returns all commands that "make target" may run.
 func recipes(rules map[string]*makeRule, target string) string {
 	var all []string
 	seen := map[string]bool{}
@@ -99,7 +100,7 @@ var (
 	shells       = []string{"", "sh", "bash", "shell", "zsh", "console", "terminal"}
 )
 
-// agents takes the shell blocks below headings about setup or tests.
+// agents reads the shell blocks below headings about setup or tests.
 func (s *survey) agents(f *File, text []byte) error {
 	var d Description
 	var open, under string
@@ -107,28 +108,23 @@ func (s *survey) agents(f *File, text []byte) error {
 	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
 		line = strings.TrimRight(line, "\r\n")
 		mark := fence().FindStringSubmatch(line)
+		command := strings.TrimPrefix(strings.TrimSpace(line), "$ ") // without a prompt
+		if strings.HasPrefix(command, "#") {
+			command = ""
+		}
 		switch {
 		case open == "" && mark != nil:
 			open, shell = mark[1], slices.Contains(shells, strings.ToLower(mark[2]))
 		case open != "" && strings.HasPrefix(strings.TrimSpace(line), open):
 			open = ""
 		case open != "" && shell && setUpHeading().MatchString(under):
-			d.Commands = append(d.Commands, typed(line))
+			d.Commands = append(d.Commands, command)
 		case open != "" && shell && checkHeading().MatchString(under):
-			d.Checks = append(d.Checks, typed(line))
+			d.Checks = append(d.Checks, command)
 		case open == "" && heading().MatchString(line):
 			under = heading().FindStringSubmatch(line)[1]
 		}
 	}
 	s.describe(f, d)
 	return nil
-}
-
-// typed returns a line of a shell block without its prompt; empty for a comment.
-func typed(line string) string {
-	line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
-	if strings.HasPrefix(line, "#") {
-		return ""
-	}
-	return line
 }

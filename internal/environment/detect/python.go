@@ -9,10 +9,10 @@ import (
 
 var requirement = lazy.Pattern(`^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(.*)$`)
 
-// userInfo is a name and a password in an address.
+// userInfo matches a name and a password in an address.
 var userInfo = lazy.Pattern(`://[^/@\s]*@`)
 
-// depends records one requirement in the words of PEP 508: name [extras] constraint ; marker.
+// depends records one requirement in the form of PEP 508: name [extras] constraint ; marker.
 func (s *survey) depends(f *File, text string) {
 	text, _, _ = strings.Cut(text, ";")
 	text = strings.TrimSpace(userInfo().ReplaceAllString(text, "://"))
@@ -42,28 +42,23 @@ func (s *survey) requirements(f *File, text []byte) error {
 			line, _, _ = strings.Cut(line, " --") // options of this requirement: --hash
 			s.depends(f, line)
 		case "-r", "--requirement", "-c", "--constraint":
-			s.include(f, strings.TrimSpace(value), option == "-c" || option == "--constraint")
+			name := path.Join(path.Dir(f.Path), strings.TrimSpace(value))
+			if !plain(name) || !s.has(name) || len(s.found) >= maxFiles { // only files of the project
+				s.note("%s: %q is not included", f.Path, short(name))
+				continue
+			}
+			if s.known[name] {
+				continue
+			}
+			s.known[name] = true
+			c := candidate{name, format{kind: "requirements.txt", environment: Python, manifest: true, lines: true, parse: (*survey).requirements}}
+			if option == "-c" || option == "--constraint" {
+				c.format = format{kind: "constraints.txt", environment: Python, lock: true}
+			}
+			s.found = append(s.found, c)
 		}
 	}
 	return nil
-}
-
-// include adds a file that a requirements file names, if it is the project's own.
-func (s *survey) include(f *File, name string, constraint bool) {
-	name = path.Join(path.Dir(f.Path), name)
-	if !plain(name) || !s.has(name) || len(s.found) >= maxFiles {
-		s.note("%s: %q is not included", f.Path, short(name))
-		return
-	}
-	if s.known[name] {
-		return
-	}
-	s.known[name] = true
-	c := candidate{name, format{kind: "requirements.txt", environment: Python, manifest: true, lines: true, parse: (*survey).requirements}}
-	if constraint {
-		c.format = format{kind: "constraints.txt", environment: Python, lock: true}
-	}
-	s.found = append(s.found, c)
 }
 
 var (
@@ -71,7 +66,7 @@ var (
 	quotedText      = lazy.Pattern(`"([^"\n]+)"|'([^'\n]+)'`)
 )
 
-// setupPy takes out the lists that are written down; setup.py is a program, and it is not run.
+// setupPy reads literal lists of requirements. It does not run setup.py, which is a program.
 func (s *survey) setupPy(f *File, text []byte) error {
 	s.module(f.Path).installable = true
 	for _, list := range installRequires().FindAllSubmatch(text, maxDependencies) {

@@ -7,24 +7,24 @@ import (
 )
 
 const (
-	// A .gitignore of its own keeps the folder out of commits; Python writes one from 3.13 on.
+	// Its own .gitignore keeps the folder out of commits; Python writes one from 3.13 on.
 	makeVenv   = `python3 -m venv .venv && echo '*' >.venv/.gitignore`
 	enterVenv  = `. .venv/bin/activate`
 	hideEggs   = `for d in *.egg-info src/*.egg-info; do [ ! -d "$d" ] || echo '*' >"$d/.gitignore"; done`
 	pythonDone = `pip check >/dev/null && echo OK`
-	// venvEntered holds in a shell that is inside a virtual environment.
+	// venvEntered succeeds in a shell that is inside a virtual environment.
 	venvEntered = `python -c 'import sys; assert sys.prefix != sys.base_prefix; print("OK")'`
 )
 
-// testExtras are the names under which projects offer what their tests need.
+// testExtras are usual names of the extras that tests need.
 var testExtras = []string{"dev", "develop", "development", "test", "tests", "testing"}
 
-// testRequirements likewise, as files.
+// testRequirements are usual names of requirements files that tests need.
 var testRequirements = []string{"requirements-dev.txt", "requirements-test.txt", "requirements_dev.txt", "requirements_test.txt",
 	"requirements-tests.txt", "dev-requirements.txt", "test-requirements.txt", "requirements/base.txt", "requirements/dev.txt", "requirements/test.txt"}
 
-// pythonSetUp installs everything into one virtual environment at the root, in
-// which later commands run: the root's own, or all folders' where the root has none.
+// pythonSetUp installs into one virtual environment at the root, in which later commands run: the root's
+// packages or, if the root has none, those of all folders.
 func (s *survey) pythonSetUp() (p plan) {
 	all := s.modules("requirements.txt", "pyproject.toml", "setup.py", "Pipfile")
 	if i := slices.IndexFunc(all, func(m *module) bool { return m.dir == "." }); i >= 0 {
@@ -56,6 +56,7 @@ func (s *survey) pythonInstalls(all []*module) (each []plan) {
 	return each
 }
 
+// pythonInstall plans the setup of one folder with the tool that its files name.
 func (s *survey) pythonInstall(m *module) plan {
 	in := func(tool string, commands ...string) (p plan) {
 		p.commands = []string{"pip install " + tool}
@@ -80,8 +81,7 @@ func (s *survey) pythonInstall(m *module) plan {
 	return s.pipInstall(m)
 }
 
-// pipInstall: what the requirements files say, then the project itself, so that
-// its tests can import it.
+// pipInstall installs the requirements files, then the project itself, so that its tests can import it.
 func (s *survey) pipInstall(m *module) (p plan) {
 	for _, base := range slices.Concat([]string{"requirements.txt"}, testRequirements) {
 		name := path.Join(m.dir, base)

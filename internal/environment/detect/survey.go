@@ -18,8 +18,8 @@ const (
 	maxFiles        = 200
 	maxDependencies = 5000
 	maxNotes        = 50
-	maxContent      = 64 << 10 // bytes of a file that are kept
-	maxParsed       = 256 << 10
+	maxContent      = 64 << 10  // bytes of a file in the result
+	maxParsed       = 256 << 10 // bytes of a file
 	maxDigested     = 64 << 20  // bytes of a file
 	maxRead         = 512 << 20 // bytes of all files
 	maxName         = 200
@@ -27,7 +27,7 @@ const (
 	maxText         = 200
 )
 
-// survey is one look at a project: files are found, then read one after the other.
+// survey is the work of one Detect: it finds files, then reads one after the other.
 type survey struct {
 	files  Files
 	names  []string // all of them, sorted
@@ -40,22 +40,22 @@ type survey struct {
 
 	projects map[string]*module // by folder; "." is the root
 	wishes   []wish
-	asking   map[string]bool     // requirements files that ask for anything
+	asking   map[string]bool     // requirements files that name a package
 	ignored  map[string][]string // lines of .gitignore files, by folder
 	formats  map[string]format
 }
 
-// candidate is a file that is to be read.
+// candidate is a file to read.
 type candidate struct {
 	name string
 	format
 }
 
-// module is a folder with manifests, and what its setup depends on.
+// module is a folder with manifests, and the facts that decide its setup.
 type module struct {
 	dir          string
 	dependencies map[string]int    // by environment
-	manifests    map[string]string // path of a manifest that was understood, by kind
+	manifests    map[string]string // paths of the manifests that were understood, by kind
 
 	// Go
 	vendored bool
@@ -63,7 +63,7 @@ type module struct {
 	// Node
 	packageManager, managerVersion string
 	workspaces                     bool
-	// Python: pip can install the folder; it says so by [project]; Poetry is asked to.
+	// Python: pip can install the folder; it has a [project] table; Poetry manages it.
 	installable, project, poetry bool
 	extras                       []string
 }
@@ -77,7 +77,7 @@ func newSurvey(files Files, names []string) *survey {
 		switch {
 		case !known || f.root && strings.Contains(name, "/") || passedOver(name):
 		case !plain(name):
-			s.note("left out %q: its path has characters that a command should not have", short(name))
+			s.note("left out %q: its path has characters that are unsafe in a command", short(name))
 		default:
 			s.found = append(s.found, candidate{name, f})
 			s.known[name] = true
@@ -85,7 +85,7 @@ func newSurvey(files Files, names []string) *survey {
 	}
 	slices.SortStableFunc(s.found, func(a, b candidate) int { return depth(a.name) - depth(b.name) })
 	if over := len(s.found) - maxFiles; over > 0 {
-		s.note("left out %d files that tell of environments: only the first %d are read", over, maxFiles)
+		s.note("left out %d files: only the first %d are read", over, maxFiles)
 		s.found = s.found[:maxFiles]
 	}
 	return s
@@ -94,13 +94,15 @@ func newSurvey(files Files, names []string) *survey {
 // passedOver reports whether a folder on the way to the file is left out.
 func passedOver(name string) bool {
 	dirs := strings.Split(path.Dir(name), "/")
-	return len(dirs) > maxDepth || dirs[0] != "." && slices.ContainsFunc(dirs, leaveOut)
+	return len(dirs) > maxDepth || dirs[0] != "." && slices.ContainsFunc(dirs, func(dir string) bool {
+		return passed[dir] || strings.HasPrefix(dir, ".") && dir != ".devcontainer" && dir != ".github"
+	})
 }
 
-// depth is how many folders are above a file.
+// depth returns how many folders are above a file.
 func depth(name string) int { return strings.Count(name, "/") }
 
-// plainName is a path that can be part of a command once it is quoted.
+// plainName matches paths that are safe in a command once they are quoted.
 var plainName = lazy.Pattern(`^(?:[\pL\pN_.@+][\pL\pN_.@+ -]*/)*[\pL\pN_.@+][\pL\pN_.@+ -]*$`)
 
 func plain(name string) bool {
@@ -112,7 +114,7 @@ func (s *survey) has(name string) bool {
 	return found
 }
 
-// module returns the folder whose setup a file is part of.
+// module returns the folder whose setup a file belongs to.
 func (s *survey) module(name string) *module {
 	dir := path.Dir(name)
 	if path.Base(dir) == "requirements" {
@@ -130,7 +132,7 @@ func (s *survey) note(format string, args ...any) {
 	switch len(s.result.Notes) {
 	case maxNotes:
 	case maxNotes - 1:
-		s.result.Notes = append(s.result.Notes, "and more of this kind")
+		s.result.Notes = append(s.result.Notes, "and more notes")
 	default:
 		s.result.Notes = append(s.result.Notes, fmt.Sprintf(format, args...))
 	}
@@ -150,7 +152,7 @@ func (s *survey) depend(f *File, ecosystem, name, constraint string) {
 	}
 }
 
-// short makes a value from a file one short line without control characters.
+// short turns untrusted text into one short line without control characters.
 func short(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if unicode.IsSpace(c) {

@@ -9,11 +9,11 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// wish is a version of a tool that one file asks for.
+// wish is a tool's version that one file asks for.
 type wish struct{ kind, tool, version string }
 
-// A version, or the beginning of one: 22, v22.1.0, 3.12.*, ==3.12, temurin-21.0.2+13. Ranges
-// are no wish: what is there may well be inside.
+// exactVersion matches a version, or the beginning of one: 22, v22.1.0, 3.12.*, ==3.12, temurin-21.0.2+13.
+// Ranges don't count: the installed version may well be in the range.
 var exactVersion = lazy.Pattern(`^(?:==?|v|(?:temurin|openjdk|zulu|corretto|liberica|graalvm|adoptopenjdk|semeru)-)?\s*(\d{1,4}(?:\.\d{1,6}){0,3})(?:\.[x*])?(?:[+][\w.]+)?$`)
 
 var toolNames = map[string]string{
@@ -21,7 +21,7 @@ var toolNames = map[string]string{
 	"maven": "maven", "gradle": "gradle", "conda": "conda", "miniconda": "conda", "poetry": "poetry", "uv": "uv", "ruby": "ruby", "rust": "rust",
 }
 
-// want records the versions that a file asks for and returns those that are understood.
+// want records the versions that a file asks for, and returns the ones that it understands.
 func (s *survey) want(f *File, versions map[string]string) map[string]string {
 	understood := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(versions)) {
@@ -36,8 +36,8 @@ func (s *survey) want(f *File, versions map[string]string) map[string]string {
 	return understood
 }
 
-// collectVersions keeps one version of each tool: what is said on purpose wins
-// over what a manifest says by the way, and the root over its folders.
+// collectVersions keeps one version of each tool: a version file wins over a manifest, and the root over
+// its folders.
 func (s *survey) collectVersions() {
 	slices.SortStableFunc(s.wishes, func(a, b wish) int { return cmp.Compare(rank(a.kind), rank(b.kind)) })
 	for _, w := range s.wishes {

@@ -43,8 +43,20 @@ func NewPolicy(allow, variables []string) (Policy, error) {
 		}
 		p.rules = append(p.rules, r)
 	}
-	for _, assignment := range variables {
-		p.rules = append(p.rules, rulesOf(assignment)...)
+	for _, assignment := range variables { // GOPROXY=https://a.example|https://b.example,direct
+		variable, value, _ := strings.Cut(assignment, "=")
+		if strings.HasSuffix(strings.ToLower(variable), "_proxy") {
+			continue
+		}
+		for _, word := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(",| \t\n", r) }) {
+			address, err := url.Parse(strings.TrimPrefix(word, "sparse+"))
+			if err != nil || address.Scheme != "http" && address.Scheme != "https" {
+				continue
+			}
+			if host, err := normal(address.Hostname()); err == nil {
+				p.rules = append(p.rules, rule{name: host, port: portOf(address), named: true})
+			}
+		}
 	}
 	return p, nil
 }

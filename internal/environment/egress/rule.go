@@ -49,26 +49,6 @@ func parsePort(text string) uint16 {
 	return uint16(port)
 }
 
-// rulesOf returns the hosts that a variable names: GOPROXY=https://a.example|https://b.example,direct.
-func rulesOf(assignment string) (rules []rule) {
-	variable, value, _ := strings.Cut(assignment, "=")
-	if strings.HasSuffix(strings.ToLower(variable), "_proxy") {
-		return nil
-	}
-	for _, word := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(",| \t\n", r) }) {
-		address, err := url.Parse(strings.TrimPrefix(word, "sparse+"))
-		if err != nil || address.Scheme != "http" && address.Scheme != "https" {
-			continue
-		}
-		host, err := normal(address.Hostname())
-		if err != nil {
-			continue
-		}
-		rules = append(rules, rule{name: host, port: portOf(address), named: true})
-	}
-	return rules
-}
-
 func portOf(address *url.URL) uint16 {
 	if port := parsePort(address.Port()); port != 0 {
 		return port

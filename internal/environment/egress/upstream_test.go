@@ -84,10 +84,10 @@ func TestAMachineBehindAProxyIsReachedThroughIt(t *testing.T) {
 	corp := startCorporate(t, server)
 	host, port, _ := net.SplitHostPort(server)
 	_ = host
-	s := behind(t, policy(t, []string{"known.example.org", "nobody-here-knows.example.org", "localhost:" + port, ".inner.example.org"}, nil),
+	s := behind(t, policy(t, []string{"known.example.org", "unknown-here.example.org", "localhost:" + port, ".inner.example.org"}, nil),
 		strings.Replace(corp.URL, "http://", "http://me:hunter2@", 1))
 	// The second name is one that only the proxy's own name server knows.
-	for _, target := range []string{"known.example.org:443", "nobody-here-knows.example.org:443"} {
+	for _, target := range []string{"known.example.org:443", "unknown-here.example.org:443"} {
 		conn, reader, first := s.connect(t, target)
 		if !strings.Contains(first, " 200 ") {
 			t.Errorf("%s: %s", target, first)

@@ -3,6 +3,7 @@ package execserver
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -129,7 +130,14 @@ func (c *call) receive(more chan<- struct{}) (process.Result, error) {
 		case kindEnd:
 			return c.end(payload)
 		case kindFailed:
-			return c.failed(payload)
+			var f failure
+			if err := json.Unmarshal(payload, &f); err != nil {
+				return c.lost(fmt.Errorf("%w: %w", errFrame, err))
+			}
+			if f.Stale {
+				return process.Result{}, fmt.Errorf("%w: %s", ErrStale, clean(f.Message))
+			}
+			return process.Result{}, fmt.Errorf("in the container: %s", clean(f.Message))
 		default:
 			return c.lost(errFrame)
 		}

@@ -89,7 +89,7 @@ func (c *Client) exec(ctx context.Context, command process.Command) (process.Res
 // dial connects to the socket and asks the kernel who listens there. It opens the socket without
 // following links, so that it is the one in Dir, and connects through the descriptor, because the address
 // of a socket must be short.
-func (c *Client) dial(ctx context.Context) (*net.UnixConn, error) {
+func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	fd, err := unix.Open(filepath.Join(c.Dir, Socket), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%w: open its socket: %w", ErrUnavailable, err)
@@ -100,30 +100,21 @@ func (c *Client) dial(ctx context.Context) (*net.UnixConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	unixConn := conn.(*net.UnixConn)
-	if err := c.checkPeer(unixConn); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return unixConn, nil
-}
-
-func (c *Client) checkPeer(conn *net.UnixConn) error {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
 	var peer *unix.Ucred
 	var errPeer error
-	err = raw.Control(func(fd uintptr) {
-		peer, errPeer = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	})
-	if err := errors.Join(err, errPeer); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) {
+			peer, errPeer = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+		})
 	}
-	if int(peer.Pid) != c.First {
-		return fmt.Errorf("%w: process %d listens there, not %d", ErrUnavailable, peer.Pid, c.First)
+	if err = errors.Join(err, errPeer); err == nil && int(peer.Pid) != c.First {
+		err = fmt.Errorf("process %d listens there, not %d", peer.Pid, c.First)
 	}
-	return nil
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %w", ErrUnavailable, err), conn.Close())
+	}
+	return conn, nil
 }
 
 // same reports whether two writers are the same. Some kinds can't be compared.

@@ -105,7 +105,7 @@ func TestInputOfAnySizePassesAndMayBeLeftUnread(t *testing.T) {
 	}
 }
 
-// told closes up at the first write.
+// told closes its channel at the first write.
 type told struct{ up chan struct{} }
 
 func (w *told) Write(p []byte) (int, error) {

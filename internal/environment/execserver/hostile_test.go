@@ -63,7 +63,7 @@ func TestAnAnswerThatMakesNoSenseIsALostServer(t *testing.T) {
 		"an impossible code":    frame('r', `{"ending":"exited","exit_code":4096}`),
 		"a signal with escapes": frame('r', `{"ending":"exited","signal":"SIG\u001b[2J"}`),
 		"a negative duration":   frame('r', `{"ending":"exited","duration":-1}`),
-		"input nobody has":      []byte(strings.Repeat(string(frame('m', "")), 100)),
+		"unrequested input":     []byte(strings.Repeat(string(frame('m', "")), 100)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -95,7 +95,7 @@ func first(dir string, forward []string) error {
 func serveInherited(ctx context.Context, forward []string) error {
 	const inherited = 3
 	// The kernel records which process called listen. If that isn't the first process of a namespace, this
-	// is no container, and endAll would end other programs.
+	// is no container, and Idle would end other programs.
 	owner, err := unix.GetsockoptUcred(inherited, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	namespace, unread := os.Readlink("/proc/self/ns/pid")
 	if err != nil || owner.Pid != 1 || os.Getppid() != 1 || unread != nil || namespace == initialNamespace {
@@ -110,19 +110,18 @@ func serveInherited(ctx context.Context, forward []string) error {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("listen for commands: %w", err)
 	}
+	// Idle ends every process of the container but the first one and this one, even those that left their
+	// group and dropped their environment.
+	server := &Server{Idle: func() { _ = unix.Kill(-1, unix.SIGKILL) }}
 	if len(forward) == 0 {
-		return (&Server{Idle: endAll}).Serve(ctx, listener)
+		return server.Serve(ctx, listener)
 	}
 	ended := make(chan error, 2)
 	go func() { ended <- egress.Forward(ctx, forward[1:], forward[0]) }()
-	go func() { ended <- (&Server{Idle: endAll}).Serve(ctx, listener) }()
+	go func() { ended <- server.Serve(ctx, listener) }()
 	return <-ended
 }
 
 // initialNamespace is where process ids are the machine's: the kernel gives the first namespace of
 // processes the same number everywhere.
 const initialNamespace = "pid:[4026531836]"
-
-// endAll ends every process of the container but the first one and this one, even those that left their
-// group and dropped their environment.
-func endAll() { _ = unix.Kill(-1, unix.SIGKILL) }

@@ -43,17 +43,6 @@ func (c *call) end(payload []byte) (process.Result, error) {
 	return result, nil
 }
 
-func (c *call) failed(payload []byte) (process.Result, error) {
-	var f failure
-	if err := json.Unmarshal(payload, &f); err != nil {
-		return c.lost(fmt.Errorf("%w: %w", errFrame, err))
-	}
-	if f.Stale {
-		return process.Result{}, fmt.Errorf("%w: %s", ErrStale, clean(f.Message))
-	}
-	return process.Result{}, fmt.Errorf("in the container: %s", clean(f.Message))
-}
-
 // clean returns a message from inside on one line, bounded and without control characters.
 func clean(message string) string {
 	message = strings.Map(func(r rune) rune {

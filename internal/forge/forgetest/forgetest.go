@@ -34,7 +34,7 @@ type Harness struct {
 	Comments func(*testing.T) []string
 }
 
-// Operation is one call of the port that another process can be told to make.
+// Operation is one call of the port that another process can make.
 type Operation struct {
 	Open  *forge.PullRequest `json:"open,omitempty"`
 	Merge *Merge             `json:"merge,omitempty"`
@@ -77,8 +77,7 @@ func Run(t *testing.T, newHarness func(*testing.T) Harness) {
 		{"a tree is tested once", testedOnce},
 		{"a conflict is named and not tested", conflict},
 		{"a merge puts exactly the tested tree on the base branch, once", merge},
-		{"a moved base is refused until its merge is tested", baseMoved},
-		{"an older check merges if the present result passed too", olderCheck},
+		{"a moved base is refused until its merge is tested, then also with the older check", baseMoved},
 		{"a head that moved after its check is refused", headMoved},
 		{"a checkout with changes in the way is refused and kept", dirtyCheckout},
 		{"a merge made by hand is found", mergedByHand},

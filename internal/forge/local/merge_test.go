@@ -222,7 +222,7 @@ func TestOpenPullRequestRefuses(t *testing.T) {
 	}
 	runGit(t, project, "update-ref", "refs/heads/signalbox/7-t", runGit(t, project, "commit-tree", "-m", "Mine", sound.Head+"^{tree}"))
 	if _, err := f.OpenPullRequest(t.Context(), sound); !errors.Is(err, local.ErrBranchMoved) {
-		t.Errorf("a branch with somebody's commit gives %v, want ErrBranchMoved", err)
+		t.Errorf("a branch with another commit gives %v, want ErrBranchMoved", err)
 	}
 }
 

@@ -38,16 +38,13 @@ type openedRequest struct {
 	Written bool `json:"written"`
 }
 
-func (f *Forge) opened() *store.Document[opened] {
-	return store.Record[opened](f.store, "requests", "opened")
-}
-
 // OpenRequest writes requests/<id>.md, once per key. It first records the number durably; after a crash
 // the next call writes the same file.
 func (f *Forge) OpenRequest(ctx context.Context, key, title, body string) (forge.Request, error) {
-	request, err := f.intend(ctx, key, title, body)
+	record := store.Record[opened](f.store, "requests", "opened")
+	request, err := f.intend(ctx, record, key, title, body)
 	if err == nil && !request.Written {
-		err = f.opened().Update(ctx, func(o *opened) error {
+		err = record.Update(ctx, func(o *opened) error {
 			request.Written = true
 			o.Requests[key] = request
 			return f.writeRequest(request)
@@ -64,7 +61,7 @@ func (f *Forge) OpenRequest(ctx context.Context, key, title, body string) (forge
 }
 
 // intend records the number and content of a new request, or returns the one that has the key.
-func (f *Forge) intend(ctx context.Context, key, title, body string) (request openedRequest, err error) {
+func (f *Forge) intend(ctx context.Context, record *store.Document[opened], key, title, body string) (request openedRequest, err error) {
 	title, body = clean(title), strings.TrimSpace(strings.ToValidUTF8(body, "\ufffd"))
 	if key == "" || title == "" {
 		return request, errors.New("a key and a title are needed")
@@ -75,7 +72,7 @@ func (f *Forge) intend(ctx context.Context, key, title, body string) (request op
 	if len(body) > maxOpenedBody {
 		body = strings.ToValidUTF8(body[:maxOpenedBody], "") + "\n…"
 	}
-	err = f.opened().Update(ctx, func(o *opened) error {
+	err = record.Update(ctx, func(o *opened) error {
 		if known, ok := o.Requests[key]; ok {
 			request = known
 			return nil

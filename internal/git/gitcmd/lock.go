@@ -48,7 +48,13 @@ func (r *Runner) RemoveStaleLock(ctx context.Context, path string) bool {
 	}
 	own, ok := startTicks("self")
 	own += int64(startSlack / tick)
-	if err != nil || !ok || !info.Mode().IsRegular() || !info.ModTime().Before(wallClock(own)) {
+	var day, boot unix.Timespec
+	err = errors.Join(err, unix.ClockGettime(unix.CLOCK_REALTIME, &day), unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot))
+	if err != nil || !ok || !info.Mode().IsRegular() {
+		return false
+	}
+	started := time.Unix(0, day.Nano()-boot.Nano()).Add(time.Duration(own) * tick) // as files' times count
+	if !info.ModTime().Before(started) {
 		return false
 	}
 	folders, err := r.folders(ctx)
@@ -154,14 +160,4 @@ func startTicks(pid string) (ticks int64, ok bool) {
 	}
 	ticks, err = strconv.ParseInt(fields[19], 10, 64)
 	return ticks, err == nil
-}
-
-// wallClock returns the time of day at which the machine had been up for so many ticks, to compare with
-// the times of files.
-func wallClock(ticks int64) time.Time {
-	var day, boot unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_REALTIME, &day) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {
-		return time.Time{}
-	}
-	return time.Unix(0, day.Nano()-boot.Nano()).Add(time.Duration(ticks) * tick)
 }

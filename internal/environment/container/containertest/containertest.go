@@ -1,6 +1,5 @@
-// Package containertest owns what tests with real containers need: a daemon, an
-// image and the two programs. Where they cannot be had, the test is skipped by
-// name, and fails where CI=true.
+// Package containertest owns what tests with real containers need: a daemon, an image and the two programs. If
+// they are missing, it skips the test, or fails it if CI=true.
 package containertest
 
 import (
@@ -19,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Docker is what a test works with.
+// Docker is the daemon, image and programs of a test.
 type Docker struct {
 	// Host is the daemon's address, for DOCKER_HOST.
 	Host string
@@ -37,7 +36,7 @@ var (
 	images   sync.Map // by host and reference: func() error
 )
 
-// New returns what there is, or skips the test.
+// New returns the machine's Docker, or skips the test.
 func New(t testing.TB) Docker {
 	t.Helper()
 	host := os.Getenv("DOCKER_HOST")
@@ -63,7 +62,7 @@ func At(t testing.TB, host string) Docker {
 	return d
 }
 
-// lacking skips a test, except where nothing may be missing.
+// lacking skips a test, or fails it if nothing may be missing.
 func lacking(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -103,19 +102,14 @@ func (d Docker) RemoveProject(t testing.TB, root string) {
 		d.Docker(t, "rm", "--force", "--volumes", id)
 	}
 	sum := sha256.Sum256([]byte(root))
-	d.removeImages(t, "reference=signalbox/"+hex.EncodeToString(sum[:6]))
-	d.removeImages(t, "label=signalbox.project="+root)
-}
-
-// removeImages removes the images that a filter finds.
-func (d Docker) removeImages(t testing.TB, filter string) {
-	t.Helper()
-	for line := range strings.Lines(d.Docker(t, "images", "--format", "{{.ID}} {{.Repository}}:{{.Tag}}", "--filter", filter)) {
-		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if strings.Contains(name, "<none>") {
-			name = id
+	for _, filter := range []string{"reference=signalbox/" + hex.EncodeToString(sum[:6]), "label=signalbox.project=" + root} {
+		for line := range strings.Lines(d.Docker(t, "images", "--format", "{{.ID}} {{.Repository}}:{{.Tag}}", "--filter", filter)) {
+			id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if strings.Contains(name, "<none>") {
+				name = id
+			}
+			d.Docker(t, "rmi", "--force", name)
 		}
-		d.Docker(t, "rmi", "--force", name)
 	}
 }
 
@@ -130,8 +124,8 @@ func lock(path string) (unlock func() error, err error) {
 	return f.Close, nil
 }
 
-// buildPrograms builds both programs into a folder that all test binaries share; nothing is
-// linked again when nothing changed.
+// buildPrograms builds both programs into a folder that all test binaries share. Go links them again only if
+// something changed.
 func buildPrograms() (dir string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -26,10 +26,10 @@ type Daemon struct {
 	said    bytes.Buffer
 }
 
-// daemonWait is how long a daemon may take to come up or go; it takes some seconds.
+// daemonWait is how long a daemon may take to start or stop; it takes some seconds.
 const daemonWait = 5 * time.Minute
 
-// StartDaemon starts a daemon with folders of its own, or skips the test. It goes with the test.
+// StartDaemon starts a daemon with folders of its own until the test ends, or skips the test.
 func StartDaemon(t testing.TB) *Daemon {
 	t.Helper()
 	if _, err := exec.LookPath("dockerd"); err != nil || os.Geteuid() != 0 {
@@ -43,7 +43,13 @@ func StartDaemon(t testing.TB) *Daemon {
 	d.Start(t)
 	t.Cleanup(func() {
 		d.Stop(t, syscall.SIGTERM)
-		if err := d.remove(); err != nil {
+		mounts, err := os.ReadFile("/proc/self/mounts")
+		for line := range strings.Lines(string(mounts)) {
+			if fields := strings.Fields(line); len(fields) > 1 && strings.HasPrefix(fields[1], dir+"/") {
+				err = errors.Join(err, unix.Unmount(fields[1], unix.MNT_DETACH))
+			}
+		}
+		if err := errors.Join(err, os.RemoveAll(dir)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -55,7 +61,7 @@ func (d *Daemon) Start(t testing.TB) {
 	t.Helper()
 	d.process = exec.Command("dockerd", "--data-root", filepath.Join(d.dir, "data"), "--exec-root", filepath.Join(d.dir, "exec"),
 		"--pidfile", filepath.Join(d.dir, "pid"), "--host", d.Host, "--bridge=none", "--iptables=false")
-	// In a network namespace of its own: a daemon without a bridge removes the one that another has.
+	// In a network namespace of its own: a daemon without a bridge removes that of another one.
 	d.process.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	d.process.Stdout, d.process.Stderr = &d.said, &d.said
 	if err := d.process.Start(); err != nil {
@@ -102,18 +108,4 @@ func (d *Daemon) Stop(t testing.TB, signal syscall.Signal) {
 	if err := os.Remove(file); err != nil {
 		t.Error(err)
 	}
-}
-
-// remove unmounts what is left mounted, and deletes the daemon's folders.
-func (d *Daemon) remove() error {
-	mounts, err := os.ReadFile("/proc/self/mounts")
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(string(mounts)) {
-		if fields := strings.Fields(line); len(fields) > 1 && strings.HasPrefix(fields[1], d.dir+"/") {
-			err = errors.Join(err, unix.Unmount(fields[1], unix.MNT_DETACH))
-		}
-	}
-	return errors.Join(err, os.RemoveAll(d.dir))
 }

@@ -15,25 +15,25 @@ import (
 // Image is the reference of the image that all tests share.
 const Image = "signalbox-test:bookworm"
 
-// toolsImage is that of the image with the tools of every kind of project.
+// toolsImage is the reference of the image with the tools of every kind of project.
 const toolsImage = "signalbox-test-tools:bookworm"
 
-// packages are what an image has beside the least that Debian is, git and certificates.
+// packages are an image's packages, besides a minimal Debian, git and certificates.
 var packages = map[string][]string{
 	Image: nil,
 	toolsImage: {"golang-go", "nodejs", "npm", "python3-venv", "maven", "junit4", "libmaven-compiler-plugin-java",
 		"libmaven-resources-plugin-java", "libsurefire-java"},
 }
 
-// Tools returns an image that has Go, npm, Python and Maven with its plugins. Making it takes minutes,
-// once on a machine.
+// Tools returns an image that has Go, npm, Python and Maven with its plugins. Making it takes minutes, once per
+// machine.
 func (d Docker) Tools(t testing.TB) string {
 	t.Helper()
 	d.need(t, toolsImage)
 	return toolsImage
 }
 
-// need makes an image unless it is there.
+// need makes an image unless it exists.
 func (d Docker) need(t testing.TB, ref string) {
 	t.Helper()
 	once, _ := images.LoadOrStore(d.Host+" "+ref, sync.OnceValue(func() error { return d.provideImage(context.WithoutCancel(t.Context()), ref) }))
@@ -72,12 +72,12 @@ func (d Docker) provideImage(ctx context.Context, ref string) (err error) {
 	return nil
 }
 
-// installScript installs packages ($2 on) in the root folder $1, with a /proc that goes with it.
+// installScript installs the packages $2, $3 and so on in the root folder $1, with /proc mounted.
 const installScript = `mount -t proc proc "$1/proc" && root=$1 && shift && chroot "$root" apt-get update -qq &&
 	chroot "$root" apt-get install -qq -y --no-install-recommends "$@" && chroot "$root" apt-get clean`
 
-// bootstrap makes a tar file of a small Debian and the packages. Debootstrap itself resolves
-// too little for most of them.
+// bootstrap makes a tar file of a small Debian and the packages. It installs most of them with apt, because
+// debootstrap can't resolve their dependencies.
 func bootstrap(ctx context.Context, dir, tarball string, further []string) (err error) {
 	if os.Geteuid() != 0 {
 		return errors.New("debootstrap needs root")

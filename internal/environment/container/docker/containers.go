@@ -27,17 +27,8 @@ func (d daemon) create(ctx context.Context, o engine.Order, a *engine.Answer) er
 		Entrypoint: s.Program, Cmd: []string{},
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 	}
-	created, err := d.ContainerCreate(ctx, client.ContainerCreateOptions{Config: config, HostConfig: hostConfig(s), Name: s.Name})
-	if err != nil {
-		return err
-	}
-	a.Container = &engine.Container{ID: created.ID}
-	return nil
-}
-
-// hostConfig gives a container nothing of this machine but what s names.
-func hostConfig(s *engine.Spec) *container.HostConfig {
-	h := &container.HostConfig{
+	// The container gets nothing of this machine but what s names.
+	host := &container.HostConfig{
 		NetworkMode: container.NetworkMode(s.Network), CapDrop: []string{"ALL"}, CapAdd: s.Capabilities,
 		SecurityOpt: []string{"no-new-privileges"}, IpcMode: container.IPCModePrivate,
 		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
@@ -46,15 +37,20 @@ func hostConfig(s *engine.Spec) *container.HostConfig {
 		Resources: container.Resources{Memory: s.Memory, NanoCPUs: int64(s.CPUs * 1e9)},
 	}
 	if s.Memory > 0 {
-		h.MemorySwap = s.Memory // memory and swap together: no swap beside it
+		host.MemorySwap = s.Memory // memory and swap together: no swap beside it
 	}
 	if s.Processes > 0 {
-		h.PidsLimit = &s.Processes
+		host.PidsLimit = &s.Processes
 	}
 	for _, m := range s.Mounts {
-		h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
+		host.Mounts = append(host.Mounts, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
 	}
-	return h
+	created, err := d.ContainerCreate(ctx, client.ContainerCreateOptions{Config: config, HostConfig: host, Name: s.Name})
+	if err != nil {
+		return err
+	}
+	a.Container = &engine.Container{ID: created.ID}
+	return nil
 }
 
 func (d daemon) container(ctx context.Context, o engine.Order, a *engine.Answer) error {
@@ -121,18 +117,14 @@ func (d daemon) changed(ctx context.Context, o engine.Order, a *engine.Answer) e
 	if err != nil {
 		return err
 	}
-	a.Changed = slices.ContainsFunc(diff.Changes, func(c container.FilesystemChange) bool { return counts(c, o.Except) })
-	return nil
-}
-
-// counts reports whether a change is not one of except or below, nor a folder that leads there.
-func counts(c container.FilesystemChange, except []string) bool {
-	for _, path := range except {
-		if c.Path == path || strings.HasPrefix(c.Path, path+"/") || strings.HasPrefix(path, c.Path+"/") {
-			return false
-		}
+	for _, c := range diff.Changes {
+		// Neither an exception, nor below one, nor a folder that leads to one.
+		excepted := slices.ContainsFunc(o.Except, func(path string) bool {
+			return c.Path == path || strings.HasPrefix(c.Path, path+"/") || strings.HasPrefix(path, c.Path+"/")
+		})
+		a.Changed = a.Changed || !excepted
 	}
-	return true
+	return nil
 }
 
 func (d daemon) commit(ctx context.Context, o engine.Order, a *engine.Answer) error {
@@ -144,7 +136,7 @@ func (d daemon) commit(ctx context.Context, o engine.Order, a *engine.Answer) er
 	return nil
 }
 
-// maxLogs is enough for what a program says before it gives up.
+// maxLogs, in bytes, is enough for the last words of a program.
 const maxLogs = 2 << 10
 
 func (d daemon) logs(ctx context.Context, o engine.Order, a *engine.Answer) error {

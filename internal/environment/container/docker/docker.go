@@ -1,5 +1,4 @@
-// Package docker owns what Signalbox asks of Docker: each order of package
-// engine as calls of Docker's own client. It refuses to decide anything.
+// Package docker performs the orders of package engine by calls of Docker's own client. It decides nothing.
 package docker
 
 import (
@@ -17,16 +16,29 @@ import (
 	"signalbox/internal/environment/container/engine"
 )
 
-// maxOrder bounds what is read: orders are a few kilobytes.
+// maxOrder is the largest order, in bytes. Orders are a few kilobytes.
 const maxOrder = 1 << 20
 
-// Main reads one order and writes its answer. It returns the exit code, which is 0 when there
-// is an answer, whatever it says.
+// Main reads one order and writes its answer. It returns the exit code, which is 0 if there is an answer, even
+// one that reports an error.
 func Main(ctx context.Context, in io.Reader, out, errout io.Writer) int {
 	var o engine.Order
 	err := json.NewDecoder(io.LimitReader(in, maxOrder)).Decode(&o)
 	if err == nil {
-		err = json.NewEncoder(out).Encode(answer(ctx, o))
+		a, failed := do(ctx, o)
+		if failed != nil {
+			a = engine.Answer{Fault: engine.FaultOther, Message: failed.Error()}
+		}
+		switch {
+		case failed == nil:
+		case errdefs.IsNotFound(failed):
+			a.Fault = engine.FaultNotFound
+		case errdefs.IsConflict(failed) || errdefs.IsAlreadyExists(failed):
+			a.Fault = engine.FaultConflict
+		case client.IsErrConnectionFailed(failed) || errors.Is(failed, os.ErrPermission) || errors.Is(failed, errRemote):
+			a.Fault = engine.FaultNoDaemon
+		}
+		err = json.NewEncoder(out).Encode(a)
 	}
 	if err != nil {
 		_, _ = fmt.Fprintf(errout, "%s: %v\n", engine.Name, err)
@@ -35,23 +47,7 @@ func Main(ctx context.Context, in io.Reader, out, errout io.Writer) int {
 	return 0
 }
 
-func answer(ctx context.Context, o engine.Order) engine.Answer {
-	a, err := do(ctx, o)
-	fault := engine.FaultOther
-	switch {
-	case err == nil:
-		return a
-	case errdefs.IsNotFound(err):
-		fault = engine.FaultNotFound
-	case errdefs.IsConflict(err) || errdefs.IsAlreadyExists(err):
-		fault = engine.FaultConflict
-	case client.IsErrConnectionFailed(err) || errors.Is(err, os.ErrPermission) || errors.Is(err, errRemote):
-		fault = engine.FaultNoDaemon
-	}
-	return engine.Answer{Fault: fault, Message: err.Error()}
-}
-
-// errRemote: the daemon is on another machine, which does not have the folders to be shown.
+// errRemote: the daemon is on another machine, which lacks the folders to show.
 var errRemote = errors.New("DOCKER_HOST names another machine; want unix:///path/to/docker.sock")
 
 type daemon struct{ *client.Client }
@@ -99,7 +95,7 @@ func (d daemon) version(ctx context.Context, _ engine.Order, a *engine.Answer) e
 	return nil
 }
 
-// labelled returns a filter for what has all of labels.
+// labelled returns a filter for objects with all of labels.
 func labelled(labels map[string]string) client.Filters {
 	f := client.Filters{}
 	for name, value := range labels {

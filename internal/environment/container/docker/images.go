@@ -81,7 +81,7 @@ func (d daemon) build(ctx context.Context, o engine.Order, a *engine.Answer) err
 	return d.image(ctx, engine.Order{Name: b.Name}, a)
 }
 
-// progress reads what a build says to its end, and makes its error, with the lines before it, one.
+// progress reads the output of a build to its end. It returns the build's error with the lines before it.
 func progress(from io.Reader) error {
 	const lines = 5
 	var last []string

@@ -89,17 +89,12 @@ func (e Engine) do(ctx context.Context, o Order) (a Answer, err error) {
 	if err := json.Unmarshal(stdout.Bytes(), &a); err != nil {
 		return a, fmt.Errorf("parse answer: %w", err)
 	}
-	return a, a.err()
-}
-
-// err returns the answer's error.
-func (a Answer) err() error {
 	if a.Fault == "" {
-		return nil
+		return a, nil
 	}
 	message := strings.TrimSpace(a.Message)
 	if known := faults[a.Fault]; known != nil {
-		return fmt.Errorf("%w: %s", known, message)
+		return a, fmt.Errorf("%w: %s", known, message)
 	}
-	return errors.New(message)
+	return a, errors.New(message)
 }
