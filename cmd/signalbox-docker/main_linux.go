@@ -1,5 +1,4 @@
-// Command signalbox-docker performs one order on Docker: it is what signalbox runs for its
-// container driver, and nothing for a person to type.
+// Command signalbox-docker performs one order on Docker. signalbox runs it for its container driver; people don't.
 package main
 
 import (

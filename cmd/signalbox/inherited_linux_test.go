@@ -13,8 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// careless, when it is set, makes the test binary a program that leaves all it can to the one that it
-// becomes, which is its value.
+// careless, if set, makes the test binary leave everything it can to the program that it then becomes: the variable's value.
 const careless = "SIGNALBOX_TEST_CARELESS"
 
 func TestMain(m *testing.M) {
@@ -25,14 +24,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// leaveEverythingTo returns only what went wrong.
+// leaveEverythingTo returns only if it fails.
 func leaveEverythingTo(program string, args []string) error {
 	runtime.LockOSThread()
 	if err := leaveFiles(); err != nil {
 		return err
 	}
 	ignore := [4]uint64{1}
-	for s := uintptr(1); s <= 64; s++ { // of SIGKILL and SIGSTOP it is refused
+	for s := uintptr(1); s <= 64; s++ { // SIGKILL and SIGSTOP can't be ignored
 		_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, s, uintptr(unsafe.Pointer(&ignore)), 0, 8, 0, 0)
 	}
 	for resource, soft := range map[int]uint64{unix.RLIMIT_CORE: 1 << 20, unix.RLIMIT_NOFILE: 100, unix.RLIMIT_STACK: 1 << 20,
@@ -83,7 +82,7 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// observe prints what a program can tell of who started it.
+// observe prints what a program can learn about its caller.
 const observe = `ls -l /proc/self/fd | sed -n 's/.* \([0-9]* -> .*\)/\1/p' | grep -v '[0-9] -> /proc/[0-9]*/fd' | grep -v '^[012] ->'
 grep -E '^(SigBlk|SigIgn)' /proc/self/status
 umask; stat -c %a observe.sh .

@@ -18,10 +18,10 @@ import (
 func main() {
 	name := filepath.Base(os.Args[0])
 	if name == egress.EnterName {
-		egress.Enter(context.Background(), os.Args[1:]) // and becomes a program that gets the open files that were named for it
+		egress.Enter(context.Background(), os.Args[1:]) // becomes a program with only the open files named for it
 	}
 	if err := process.DropInherited(); err != nil {
-		fmt.Fprintln(os.Stderr, "error: keep what the caller left from programs:", err)
+		fmt.Fprintln(os.Stderr, "error: drop the files and limits inherited from the caller:", err)
 		os.Exit(1)
 	}
 	switch name {

@@ -257,7 +257,7 @@ func TestHealKilledOnItsWayIsGoneOnWithAndRepairsOnce(t *testing.T) {
 	})
 }
 
-func TestAPassThatRunsIsToldFromOneThatWasCutOff(t *testing.T) {
+func TestARunningPassIsDistinguishedFromAnInterruptedOne(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	c := p.start("heal")
@@ -276,7 +276,7 @@ func TestAPassThatRunsIsToldFromOneThatWasCutOff(t *testing.T) {
 	c.signal(syscall.SIGKILL)
 	c.wait()
 	said := p.run(0, "heal", "status")
-	if !strings.Contains(said, "its repair was cut off") || !strings.Contains(said, "go on with it: signalbox heal\n") || strings.Contains(said, "being repaired") ||
+	if !strings.Contains(said, "its repair was cut off") || !strings.Contains(said, "continue it: signalbox heal\n") || strings.Contains(said, "being repaired") ||
 		!strings.Contains(said, "1 repair begun, 0 succeeded") || strings.Contains(said, "repairs    none") {
 		t.Errorf("of one that was killed it says\n%s", said)
 	}

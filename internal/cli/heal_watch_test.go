@@ -29,7 +29,7 @@ func (a *answering) Write(data []byte) (int, error) {
 }
 
 // What stands in the way of one pass does not change how soon the next is made.
-func TestHealWatchGoesOnAsOftenOnceItsConfigurationIsMended(t *testing.T) {
+func TestHealWatchKeepsItsIntervalOnceItsConfigurationIsFixed(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t, "health:\n", "health:\n  every: 1s\n")
 	p.write("greeting.txt", "hello\n")
@@ -52,7 +52,7 @@ func TestHealWatchGoesOnAsOftenOnceItsConfigurationIsMended(t *testing.T) {
 	}
 }
 
-func TestAPassThatIsInterruptedSaysHowToGoOn(t *testing.T) {
+func TestAnInterruptedPassSaysHowToContinue(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	ctx, stop := context.WithTimeout(t.Context(), patience)

@@ -201,7 +201,7 @@ env -i setsid nohup sleep `+mark+` >/dev/null 2>&1 </dev/null &
 	}
 }
 
-func TestAGigabyteOfOutputIsCappedAndTheRunGoesOn(t *testing.T) {
+func TestAGigabyteOfOutputIsCappedAndTheRunContinues(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t, "yes 'the same line again, and again, and again' | head -c 1073741824\necho done >done.txt\n")
 	c := v.command("signalbox", "run", "1")

@@ -150,7 +150,7 @@ func TestNoMoreIsPaidThanCanHelp(t *testing.T) {
 	}
 }
 
-func TestARetryOnABaseThatWasMendedPaysForNothing(t *testing.T) {
+func TestARetryOnAFixedBasePaysForNothing(t *testing.T) {
 	t.Parallel()
 	p := newCounted(t, "echo x >x\n", onlyShell+"tests: test -e mended\n")
 	p.commit()

@@ -29,7 +29,7 @@ echo "%[4]s is as it was meant."
 `
 
 // Its dependencies come from the user's cache; TestRealProjectsAreSetUpByWhatTheirFilesSay has them downloaded.
-func TestABugInSomebodysModuleIsMendedAndMerged(t *testing.T) {
+func TestABugInARealModuleIsFixedAndMerged(t *testing.T) {
 	t.Parallel()
 	modules := goEnv(t, "GOMODCACHE")
 	b := broken{module: "github.com/spf13/cobra@v1.10.2", file: "args.go",

@@ -43,7 +43,7 @@ func (p *project) made() map[string]int {
 	return times
 }
 
-func TestASetUpKilledAnywhereGoesOnAtTheRightCommand(t *testing.T) {
+func TestASetUpKilledAnywhereContinuesAtTheRightCommand(t *testing.T) {
 	t.Parallel()
 	whole := newEventfulProject(t)
 	whole.run(3, "run", "1")

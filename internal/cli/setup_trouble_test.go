@@ -146,7 +146,7 @@ func TestAWrongNameIsCorrectedAtTheSecondRepair(t *testing.T) {
 }
 
 // This pip knows no name at all, and says so in pip's words.
-func TestWorkGoesOnWithAWarningOnceTheRepairsAreUsedUp(t *testing.T) {
+func TestWorkContinuesWithAWarningOnceTheRepairsAreUsedUp(t *testing.T) {
 	t.Parallel()
 	told := `  - {role: implementer, do: [{run: [sh, -c, 'grep -q "could not be set up: dependencies may be missing" && echo told >told.txt']}, {answer: Done without.}]}` + "\n"
 	repairs := strings.NewReplacer("RIGHT", "colours", "BEFORE", "", "pip install '", "sh ./pip install '").Replace(repairer)

@@ -55,7 +55,7 @@ func TestControlCStopsLikeAnOrder(t *testing.T) {
 
 // A machine that shuts down and a terminal that is closed are no person who wants the run to stand still:
 // whoever starts it again wants it to go on.
-func TestARunWhoseProcessIsToldToEndGoesOnWithTheNextCommand(t *testing.T) {
+func TestARunWhoseProcessIsTerminatedContinuesWithTheNextCommand(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		signals []syscall.Signal
@@ -87,7 +87,7 @@ func TestARunWhoseProcessIsToldToEndGoesOnWithTheNextCommand(t *testing.T) {
 	}
 }
 
-func TestWhoHasAskedForHangUpsToBeIgnoredIsObeyed(t *testing.T) {
+func TestAnIgnoredHangUpStaysIgnored(t *testing.T) {
 	t.Parallel()
 	g, p := beforeImplementer(t, 1)
 	c := p.startUnder([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh"}, nil, "run", "1")

@@ -65,7 +65,7 @@ func TestARunWhoseModelCannotBeReachedStopsBeforeTheFirstCall(t *testing.T) {
 }
 
 // A server that is not there may be started in a minute.
-func TestARunWaitsForAModelThatIsNotThereAndCallsNobody(t *testing.T) {
+func TestARunWaitsForAMissingModelAndNotifiesNoOne(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -81,7 +81,14 @@ func entry(a *command.Invocation, e agent.Entry) (what, says string) {
 	case agent.ToolCalled:
 		return "does", strings.TrimSpace(e.Tool + ": " + firstLines(e.Text, 3))
 	case agent.Over:
-		return "end", strings.TrimSpace(e.Text + " " + used(e.Usage))
+		says = e.Text
+		if u := e.Usage; u != nil && *u != (agent.Usage{}) {
+			says += fmt.Sprintf(" %d tokens in, %d out", u.InputTokens, u.OutputTokens)
+			if u.CostUSD > 0 {
+				says += fmt.Sprintf(", $%.4f", u.CostUSD)
+			}
+		}
+		return "end", strings.TrimSpace(says)
 	case agent.Said:
 		color, what, says = command.Bold, "says", e.Text
 	case agent.ToolReturned:
@@ -105,18 +112,6 @@ func entry(a *command.Invocation, e agent.Entry) (what, says string) {
 		return "", ""
 	}
 	return a.Paint(color, fmt.Sprintf("%-8s", what)), says
-}
-
-// used is what a call used, for people; empty if the agent doesn't say.
-func used(u *agent.Usage) string {
-	if u == nil || *u == (agent.Usage{}) {
-		return ""
-	}
-	text := fmt.Sprintf("%d tokens in, %d out", u.InputTokens, u.OutputTokens)
-	if u.CostUSD > 0 {
-		text += fmt.Sprintf(", $%.4f", u.CostUSD)
-	}
-	return text
 }
 
 // firstLines are the first n lines of text, and how many more there are.

@@ -35,7 +35,6 @@ func PrintRun(ctx context.Context, p *command.Project, r *workflow.Run, holder s
 	printNext(ctx, p, r, holder, held)
 	printDetails(ctx, p, r)
 	printPhases(p, r)
-	printSteps(p, r)
 
 	// The published status file has no word for a run that waits for a person.
 	why, status := "", registry.IssueStatusOf(r)
@@ -69,10 +68,10 @@ func printNext(ctx context.Context, p *command.Project, r *workflow.Run, holder 
 		PrintQuestion(p.Invocation, r)
 	}
 	if until := r.Details.ParkedUntil; until != nil && r.State == workflow.Queued && held {
-		p.Print("\n%s\n  nothing: it goes on by itself at %s\n  or at once: signalbox resume %s\n", p.Paint(command.Bold, "What to do:"), commandline.When(*until), r.Ref())
+		p.Print("\n%s\n  nothing: it continues by itself at %s\n  or at once: signalbox resume %s\n", p.Paint(command.Bold, "What to do:"), commandline.When(*until), r.Ref())
 	}
 	if r.UnderWay() && !held {
-		p.Print("\n%s no process carries this run: it was cut off.\n  go on: signalbox resume %s\n", p.Paint(command.Yellow, "Interrupted:"), r.Ref())
+		p.Print("\n%s no process carries this run: it was interrupted.\n  continue: signalbox resume %s\n", p.Paint(command.Yellow, "Interrupted:"), r.Ref())
 	}
 }
 
@@ -143,7 +142,7 @@ func setUpLine(r *workflow.Run) string {
 		if s.Class == workflow.FailureFixable && r.Details.Settings.NoRepairer {
 			class += ", but no agent is configured as repairer"
 		}
-		return fmt.Sprintf("%s failed (%s); the work goes on without it; see: signalbox env logs %s", s.Name, class, r.Ref())
+		return fmt.Sprintf("%s failed (%s); the work continues without it; see: signalbox env logs %s", s.Name, class, r.Ref())
 	case s.Status != "" && s.Warm:
 		return s.Name + " begun from a cached environment and verified"
 	case s.Status != "" && len(s.Verification) == 0:
@@ -204,7 +203,8 @@ func elapsed(a *command.Invocation, r *workflow.Run) string {
 var marks = map[workflow.StepStatus]string{workflow.StepDone: "✓", workflow.StepRunning: "▶", workflow.StepSkipped: "–",
 	workflow.StepFailed: "✗", workflow.StepNeedsInput: "!", workflow.StepPending: " "}
 
-// printPhases prints the phases of the run's workflow; skipped ones share a line for each reason.
+// printPhases prints the phases of the run's workflow; skipped ones share a line for each reason. Its steps and
+// findings follow.
 func printPhases(p *command.Project, r *workflow.Run) {
 	p.Print("\nPhases\n")
 	var reasons []string
@@ -223,9 +223,6 @@ func printPhases(p *command.Project, r *workflow.Run) {
 	for _, reason := range reasons {
 		p.Print("  %s  %s\n", marks[workflow.StepSkipped], p.Paint(command.Faint, strings.Join(skipped[reason], ", ")+": "+reason))
 	}
-}
-
-func printSteps(p *command.Project, r *workflow.Run) {
 	if len(r.Steps) > 0 {
 		p.Print("\nSteps\n")
 	}

@@ -71,7 +71,7 @@ func makePass(ctx context.Context, a *command.Invocation, every time.Duration, u
 				a.Print("%s %s\n", commandline.Clock(time.Now()), redact.Line(line, 300))
 			}
 		}}.Make(ctx, p.App)
-	tellRestored(a, report.Restored, "going on from")
+	tellRestored(a, report.Restored, "continuing from")
 	return report, err
 }
 

@@ -102,7 +102,7 @@ func newHealthRecord(a *command.Invocation) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			fact.Kind = health.FactKind(args[0])
 			recorded, err := healing.Record(c.Context(), a.Opener, fact)
-			tellRestored(a, recorded.Restored, "going on from")
+			tellRestored(a, recorded.Restored, "continuing from")
 			is := recorded.State.LastHealthStatus
 			switch {
 			case err != nil:

@@ -57,9 +57,9 @@ func printStatus(a *command.Invocation, at *healing.Status) {
 	case at.Holder != nil:
 		a.Print(healthLine, "at it", app.Holder(*at.Holder))
 	case loop.Stopped != "":
-		a.Print(healthLine, "stopped", "the last pass ended with an error: "+redact.Line(loop.Stopped, 300)+`; what to do, or to go on: signalbox heal`)
+		a.Print(healthLine, "stopped", "the last pass ended with an error: "+redact.Line(loop.Stopped, 300)+`; what to do, or to continue: signalbox heal`)
 	case at.CutOff():
-		a.Print("  %-10s the pass that began at %s; go on with it: signalbox heal\n", "cut off", moment(loop.Pass.StartedAt))
+		a.Print("  %-10s the pass that began at %s; continue it: signalbox heal\n", "cut off", moment(loop.Pass.StartedAt))
 	}
 	printCriticalAdvice(a, at.State, at.State.LastHealthStatus == health.Critical)
 }

@@ -78,7 +78,7 @@ func giveAnswer(ctx context.Context, a *command.Invocation, ref string, answer w
 		if asking.Session {
 			follow = fmt.Sprintf("session watch %d", run.Details.Number)
 		}
-		a.Print("%s: %s; the agent goes on; follow it: signalbox %s\n", answer.Question, app.AnsweredWord(&answer), follow)
+		a.Print("%s: %s; the agent continues; follow it: signalbox %s\n", answer.Question, app.AnsweredWord(&answer), follow)
 	})
 }
 

@@ -27,7 +27,7 @@ func newOrders(a *command.Invocation) []*cobra.Command {
 
 	var force bool
 	resume := newOrder(a, "resume RUN", "", func([]string) app.Order { return app.Resume(force) })
-	resume.Flags().BoolVar(&force, "force", false, "lose unrecorded work that is too large to keep, or go on although the tests cannot run")
+	resume.Flags().BoolVar(&force, "force", false, "lose unrecorded work that is too large to keep, or continue although the tests cannot run")
 
 	var cancel bool
 	stop := newOrder(a, "stop RUN", "", func([]string) app.Order { return app.Stop(cancel) })
@@ -60,7 +60,7 @@ func newOrder(a *command.Invocation, use, leave string, order func(args []string
 			if noRun {
 				run, err := p.LeaveOnly(c.Context(), args[0], order(args))
 				if err == nil {
-					a.Print("left for run %s; it goes on with: signalbox resume %s\n", run.Ref(), run.Ref())
+					a.Print("left for run %s, which continues with: signalbox resume %s\n", run.Ref(), run.Ref())
 				}
 				return err
 			}

@@ -21,7 +21,7 @@ func asked(q workflow.Question) (*command.Invocation, *app.Asking) {
 	return &command.Invocation{}, &app.Asking{Question: &q, Run: workflow.Run{Details: workflow.Details{Number: 42, Question: &q}}}
 }
 
-func TestAtATerminalAPersonIsAskedUntilTheySaySomethingThatIsAnAnswer(t *testing.T) {
+func TestATerminalAsksUntilThereIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	may := workflow.Question{Kind: workflow.PermissionQuestion, Tool: "Bash", Text: "go vet", Always: "Bash(go vet)"}
 	choice := workflow.Question{Kind: workflow.ChoiceQuestion, Text: "Which?", Options: []string{"Red", "Blue"}}
@@ -69,7 +69,7 @@ func TestAPersonWhoIsAskedMayLeave(t *testing.T) {
 	}
 }
 
-func TestWhoSitsAtNoTerminalIsShownTheQuestionAndNotAsked(t *testing.T) {
+func TestWithoutATerminalTheQuestionIsOnlyShown(t *testing.T) {
 	t.Parallel()
 	w, asking := asked(workflow.Question{Kind: workflow.ChoiceQuestion, Text: "Which?", Options: []string{"Red\x1b[2J", "Blue"}, Altered: true})
 	var out bytes.Buffer

@@ -19,7 +19,7 @@ import (
 
 func newSessionAttach(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use: "attach ISSUE", Args: cobra.ExactArgs(1), ValidArgsFunction: offerSessions(a, false, openedSession),
+		Use: "attach ISSUE", Args: cobra.ExactArgs(1), ValidArgsFunction: offerSessions(a, false, running),
 		RunE: func(c *cobra.Command, args []string) error {
 			x, info, err := openSession(c.Context(), a, args[0])
 			if err != nil {
@@ -30,7 +30,7 @@ func newSessionAttach(a *command.Invocation) *cobra.Command {
 				return sessions.Refused(err, info.Issue)
 			}
 			if left {
-				a.Say(fmt.Sprintf("\nleft; the session goes on: signalbox session attach %d", info.Issue))
+				a.Say(fmt.Sprintf("\ndetached; the session continues: signalbox session attach %d", info.Issue))
 				return nil
 			}
 			after, err := x.Info(c.Context())
@@ -60,7 +60,7 @@ func attach(ctx context.Context, a *command.Invocation, x *session.Session) (lef
 
 func newSessionNudge(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use: "nudge ISSUE TEXT...", Args: cobra.MinimumNArgs(2), ValidArgsFunction: offerSessions(a, false, openedSession),
+		Use: "nudge ISSUE TEXT...", Args: cobra.MinimumNArgs(2), ValidArgsFunction: offerSessions(a, false, running),
 		RunE: func(c *cobra.Command, args []string) error {
 			x, info, err := openSession(c.Context(), a, args[0])
 			if err != nil {
@@ -74,7 +74,7 @@ func newSessionNudge(a *command.Invocation) *cobra.Command {
 func newSessionLogs(a *command.Invocation) *cobra.Command {
 	var raw bool
 	c := &cobra.Command{
-		Use: "logs ISSUE", Args: cobra.ExactArgs(1), ValidArgsFunction: offerSessions(a, false, anySession),
+		Use: "logs ISSUE", Args: cobra.ExactArgs(1), ValidArgsFunction: offerSessions(a, false, nil),
 		RunE: func(c *cobra.Command, args []string) error {
 			x, info, err := openSession(c.Context(), a, args[0])
 			if err != nil {

@@ -140,7 +140,7 @@ func printResults(ctx context.Context, a *command.Invocation, results []sessions
 	})
 	switch {
 	case ctx.Err() != nil:
-		a.Say("sessions that were started go on, and so does the batch by the same command")
+		a.Say("the started sessions continue, and the same command continues the batch")
 		return errors.Join(err, &problem.Error{Code: problem.Canceled})
 	case complete < len(results):
 		return errors.Join(err, &problem.Error{Code: problem.Failed})

@@ -43,10 +43,9 @@ func openSession(ctx context.Context, a *command.Invocation, ref string) (*sessi
 	return app.OpenSession(ctx, all, ref)
 }
 
-func anySession(*session.Info) bool      { return true }
-func openedSession(i *session.Info) bool { return i.EndedAt == nil }
+func running(i *session.Info) bool { return i.EndedAt == nil }
 
-// offerSessions completes the issues of the sessions that the command takes.
+// offerSessions completes the issues of the sessions that the command takes; nil takes all.
 func offerSessions(a *command.Invocation, several bool, takes func(*session.Info) bool) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begun string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 		all, err := openSessions(c.Context(), a)
@@ -55,7 +54,7 @@ func offerSessions(a *command.Invocation, several bool, takes func(*session.Info
 		}
 		list, _ := all.List(c.Context())
 		for _, info := range list {
-			if number := strconv.Itoa(info.Issue); takes(&info) && strings.HasPrefix(number, begun) {
+			if number := strconv.Itoa(info.Issue); (takes == nil || takes(&info)) && strings.HasPrefix(number, begun) {
 				words = append(words, cobra.CompletionWithDesc(number, fmt.Sprintf("%s, %s", redact.Line(info.Agent, 60), app.SessionState(&info))))
 			}
 		}
@@ -92,7 +91,7 @@ func newSessionList(a *command.Invocation) *cobra.Command {
 
 func newSessionStop(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use: "stop ISSUE...", Args: cobra.MinimumNArgs(1), ValidArgsFunction: offerSessions(a, true, openedSession),
+		Use: "stop ISSUE...", Args: cobra.MinimumNArgs(1), ValidArgsFunction: offerSessions(a, true, running),
 		RunE: func(c *cobra.Command, args []string) error {
 			all, err := openSessions(c.Context(), a)
 			if err != nil {

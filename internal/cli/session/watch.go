@@ -17,7 +17,7 @@ import (
 
 func newSessionWatch(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use: "watch [ISSUE...]", Args: cobra.ArbitraryArgs, ValidArgsFunction: offerSessions(a, true, openedSession),
+		Use: "watch [ISSUE...]", Args: cobra.ArbitraryArgs, ValidArgsFunction: offerSessions(a, true, running),
 		RunE: func(c *cobra.Command, args []string) error {
 			chosen, err := chooseSessions(c.Context(), a, args)
 			if err != nil {
@@ -118,7 +118,7 @@ func sayNext(a *command.Invocation, i *session.Info) {
 func newSessionWait(a *command.Invocation) *cobra.Command {
 	w := sessions.Waiting{}
 	c := &cobra.Command{
-		Use: "wait [ISSUE...]", Args: cobra.ArbitraryArgs, ValidArgsFunction: offerSessions(a, true, anySession),
+		Use: "wait [ISSUE...]", Args: cobra.ArbitraryArgs, ValidArgsFunction: offerSessions(a, true, nil),
 		RunE: func(c *cobra.Command, args []string) error {
 			if w.Timeout < 0 {
 				return command.UsageError("want a time such as 90s or 2h", "--timeout is %s", w.Timeout)
