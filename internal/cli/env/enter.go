@@ -79,7 +79,7 @@ func newEnvShell(a *command.Invocation) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return enter(c.Context(), a, args[0], func(ctx context.Context, at *place.Place) (err error) {
 				c := process.Command{Args: []string{"sh"}, // a script on standard input
-					Env: []string{"SIGNALBOX_PROMPT=(signalbox " + at.Run().Ref() + ") \\w \\$ ", "TERM=" + a.Opener.Env("TERM")}}
+					Env: []string{"SIGNALBOX_PROMPT=(signalbox " + at.Run.Ref() + ") \\w \\$ ", "TERM=" + a.Opener.Env("TERM")}}
 				terminal, restore, err := a.Raw()
 				if err != nil {
 					return err
