@@ -74,7 +74,7 @@ var hostileStates = []struct {
 	{"NULs", func(good string) string { return strings.Repeat("\x00", len(good)) }, "invalid character"},
 	{"another version", replaced(`"version": "1.0"`, `"version": "2.0"`), `unknown version: "2.0"`},
 	{"no version", replaced(`"version": "1.0",`, ""), "version"},
-	{"a name twice", replaced(`"state":`, `"state": "QUEUED", "state":`), "there twice"},
+	{"a name twice", replaced(`"state":`, `"state": "QUEUED", "state":`), "appears twice"},
 	{"State", replaced(`"state":`, `"State": "DONE", "state":`), `name "State" is not "state"`},
 	{"ſtate", replaced(`"state":`, `"ſtate": "DONE", "state":`), `name "ſtate" is not "state"`},
 	{"two documents", func(good string) string { return good + good }, "more than one JSON value"},
