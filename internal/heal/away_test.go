@@ -44,7 +44,7 @@ func (s *site) goesAway(from string) {
 // held makes a pass that ends with a result and reports that the forge was unreachable.
 func (s *site) held(t *testing.T, want health.Result) heal.Report {
 	t.Helper()
-	report, err := heal.New(s.config).Pass(t.Context())
+	report, err := s.config.Pass(t.Context())
 	if !errors.Is(err, errAway) || report.Result != want || !strings.HasSuffix(report.Health.Loop.Stopped, errAway.Error()) {
 		t.Fatalf("the pass came to %q, %v and %q, want %q; said:\n%s", report.Result, err, report.Health.Loop.Stopped, want, strings.Join(s.said, "\n"))
 	}

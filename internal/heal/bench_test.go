@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"signalbox/internal/heal"
 	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
@@ -27,7 +26,7 @@ func BenchmarkFiftyHealthyChecks(b *testing.B) {
 	var ratio float64
 	for b.Loop() {
 		started := time.Now()
-		report, err := heal.New(s.config).Pass(b.Context())
+		report, err := s.config.Pass(b.Context())
 		if err != nil || report.Result != health.PassHealthy {
 			b.Fatalf("%s, %v", report.Result, err)
 		}

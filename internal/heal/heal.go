@@ -67,20 +67,6 @@ type Repair struct {
 // ErrNoChecks: no health check is configured.
 var ErrNoChecks = errors.New("no health check is configured")
 
-// Healer performs passes. It keeps no state: everything is in the store.
-type Healer struct{ Config }
-
-// New returns a Healer.
-func New(c Config) *Healer {
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.Observe == nil {
-		c.Observe = func(string) {}
-	}
-	return &Healer{c}
-}
-
 // Report is the result of a pass.
 type Report struct {
 	Result health.Result `json:"result"`

@@ -52,7 +52,7 @@ func passAndDie(dir string) {
 	s.comes = workflow.State(os.Getenv(comesVariable))
 	d := &deadly{instant: int64(instant)}
 	d.arm(s)
-	if _, err := heal.New(s.config).Pass(ctx); err != nil {
+	if _, err := s.config.Pass(ctx); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
@@ -185,7 +185,7 @@ func TestAnErrorOfALogOutlivesAKillAtEveryPoint(t *testing.T) {
 	for instant, killed := 0, true; killed; instant++ {
 		s := ready.copy(t, logged)
 		killed = killedAt(t, s.dir, logged.ID, workflow.Done, instant)
-		report, err := heal.New(s.config).Pass(t.Context())
+		report, err := s.config.Pass(t.Context())
 		if err != nil || report.Health.TotalErrorsDetected != 1 {
 			t.Errorf("killed at instant %d: %+v, %v", instant, report.Health, err)
 		}
@@ -222,7 +222,7 @@ func (s *site) goOn(t *testing.T, after, verified string) {
 	t.Helper()
 	last := ""
 	for range 3 {
-		if _, err := heal.New(s.config).Pass(t.Context()); err != nil {
+		if _, err := s.config.Pass(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if last = s.counts(t); strings.HasPrefix(last, after) { // every look at a critical state is a run

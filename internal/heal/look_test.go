@@ -27,7 +27,7 @@ func command(id, line string) workflow.HealthCheck {
 func (s *site) looked(t *testing.T, id string) heal.Look {
 	t.Helper()
 	s.comes = workflow.NeedsInput
-	report, err := heal.New(s.config).Pass(t.Context())
+	report, err := s.config.Pass(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

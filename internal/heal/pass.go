@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 
 // pass is the current pass. state is the document as last saved.
 type pass struct {
-	*Healer
+	Config
 	doc    *store.Document[health.State]
 	state  health.State
 	begun  health.Pass
@@ -25,30 +26,36 @@ type pass struct {
 	aside []error
 }
 
-// Pass checks the project and repairs it once. A pass killed at any point is resumed by the next call. It returns *store.HeldError if another
+// Pass checks the project and repairs it once. It keeps no state outside of the store. A pass killed at any point is resumed by the next call. It returns *store.HeldError if another
 // process is running a pass.
-func (h *Healer) Pass(ctx context.Context) (report Report, err error) {
-	report.Every = h.Every
-	if len(h.Checks) == 0 {
+func (c Config) Pass(ctx context.Context) (report Report, err error) {
+	report.Every = c.Every
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Observe == nil {
+		c.Observe = func(string) {}
+	}
+	if len(c.Checks) == 0 {
 		return report, ErrNoChecks
 	}
-	lock, err := h.Store.LockHealing(ctx, "heal")
+	lock, err := c.Store.LockHealing(ctx, "heal")
 	if err != nil {
 		return report, err
 	}
 	defer func() {
 		if released := lock.Release(); released != nil {
-			h.Logger.Warn("release lock", "err", released)
+			c.Logger.Warn("release lock", "err", released)
 		}
 	}()
-	p := &pass{Healer: h, doc: h.Store.Health(), report: report}
+	p := &pass{Config: c, doc: c.Store.Health(), report: report}
 	if err = p.perform(ctx); err == nil {
 		err = errors.Join(p.aside...)
 	}
 	if err != nil && ctx.Err() == nil {
 		line := redact.Line(p.Redact.String(err.Error()), 300) // for status displays
 		if err := p.update(ctx, func(h *health.State) { h.Loop.Stopped = line }); err != nil {
-			h.Logger.Warn("record why the pass ended", "err", err)
+			c.Logger.Warn("record why the pass ended", "err", err)
 		}
 	}
 	p.report.Health = p.state

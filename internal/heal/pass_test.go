@@ -266,11 +266,11 @@ func TestTwoPassesAtOnceAreOneAndARefusal(t *testing.T) {
 	begun, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	s.config.Run = s.runAfter(begun, goOn)
 	go func() {
-		_, err := heal.New(s.config).Pass(t.Context())
+		_, err := s.config.Pass(t.Context())
 		ended <- err
 	}()
 	<-begun
-	_, err = heal.New(other.config).Pass(t.Context())
+	_, err = other.config.Pass(t.Context())
 	if held := (*store.HeldError)(nil); !errors.As(err, &held) || held.Holder.PID != os.Getpid() {
 		t.Errorf("the second says %v", err)
 	}
@@ -293,7 +293,7 @@ func TestACriticalStateThatComesToANewFolderStaysCritical(t *testing.T) {
 	s := newBroken(t)
 	for range 3 {
 		s.clock.move(time.Hour)
-		_, _ = heal.New(s.config).Pass(t.Context())
+		_, _ = s.config.Pass(t.Context())
 	}
 	elsewhere := newSite(t, unbroken)
 	elsewhere.breakIt(t, "order 17 has no price")

@@ -202,7 +202,7 @@ var unbroken = workflow.HealthCheck{ID: "whole", Kind: workflow.HealthCommand, S
 // pass makes one, which must come to a result.
 func (s *site) pass(t *testing.T, want health.Result) heal.Report {
 	t.Helper()
-	report, err := heal.New(s.config).Pass(t.Context())
+	report, err := s.config.Pass(t.Context())
 	if err != nil || report.Result != want {
 		t.Fatalf("the pass came to %q (%v), want %q; said:\n%s", report.Result, err, want, strings.Join(s.said, "\n"))
 	}

@@ -62,7 +62,7 @@ func TestAPassThatEndedWithAnErrorSaysWithWhichUntilOneDoesNot(t *testing.T) {
 	s.config.Run = func(context.Context, heal.Repair) (workflow.Run, error) {
 		return workflow.Run{}, errors.New("nobody plans for hunter2hunter2")
 	}
-	report, err := heal.New(s.config).Pass(t.Context())
+	report, err := s.config.Pass(t.Context())
 	if err == nil || !strings.HasSuffix(report.Health.Loop.Stopped, "nobody plans for [redacted]") {
 		t.Errorf("%q after %v", report.Health.Loop.Stopped, err)
 	}
@@ -91,7 +91,7 @@ func TestARepairThatCannotBeCarriedHoldsNoOtherUp(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		report, err := heal.New(s.config).Pass(t.Context())
+		report, err := s.config.Pass(t.Context())
 		if err == nil || !strings.HasSuffix(report.Health.Loop.Stopped, "stage.json is broken") || report.Health.ContinuousFailureCount != 0 {
 			t.Errorf("pass %d: %q after %v", i, report.Health.Loop.Stopped, err)
 		}

@@ -85,20 +85,9 @@ func (x *execution) branchFacts(ctx context.Context, at string) (e workflow.Bran
 	return e, err
 }
 
-// wholeFacts returns the files of the whole change at a commit, its concerns, and the tests that it touches.
+// wholeFacts returns the files of the whole change at a commit, its concerns, and the tests that it touches. The whole change has a
+// person's commits, but not what they merged from the base branch.
 func (x *execution) wholeFacts(ctx context.Context, at string) (files []policy.FileChange, concerns []policy.Concern, tests []policy.TestFile, err error) {
-	whole, err := x.whole(ctx, at)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if concerns, err = x.concerns(ctx, whole); err == nil {
-		tests, err = x.testFiles(ctx, whole)
-	}
-	return x.fileChanges(ctx, whole), concerns, tests, err
-}
-
-// whole returns the change with a person's commits, without what they merged from the base branch.
-func (x *execution) whole(ctx context.Context, at string) ([]git.Change, error) {
 	from := x.run.Details.BaseCommit
 	base, err := x.Repo.Resolve(ctx, "refs/heads/"+x.run.Details.Base)
 	if err == nil {
@@ -107,10 +96,17 @@ func (x *execution) whole(ctx context.Context, at string) ([]git.Change, error) 
 	if errors.Is(err, git.ErrNotFound) {
 		from, err = x.run.Details.BaseCommit, nil
 	}
-	if err != nil {
-		return nil, err
+	var whole []git.Change
+	if err == nil {
+		whole, err = x.Repo.Changes(ctx, from, at)
 	}
-	return x.Repo.Changes(ctx, from, at)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("read whole change: %w", err)
+	}
+	if concerns, err = x.concerns(ctx, whole); err == nil {
+		tests, err = x.testFiles(ctx, whole)
+	}
+	return x.fileChanges(ctx, whole), concerns, tests, err
 }
 
 // mergeBase merges the base branch's present commit into the change, with conflict markers if the two conflict. After a crash

@@ -43,15 +43,7 @@ func (x *execution) recordChange(ctx context.Context, o workflow.Outcome, a work
 	} else if len(refused) > 0 {
 		return workflow.ChangeRefused{Outcome: o, Problems: refused}, nil
 	}
-	whole, err := x.whole(ctx, change.Commit)
-	if err != nil {
-		return nil, fmt.Errorf("read whole change: %w", err)
-	}
-	event.Whole = x.fileChanges(ctx, whole)
-	if event.Concerns, err = x.concerns(ctx, whole); err != nil {
-		return nil, err
-	}
-	if event.Tests, err = x.testFiles(ctx, whole); err != nil {
+	if event.Whole, event.Concerns, event.Tests, err = x.wholeFacts(ctx, change.Commit); err != nil {
 		return nil, err
 	}
 	event.PatchPath, err = x.Artifacts.WritePatch(workflow.RefOf(&x.run), a.StepID+".patch", func(out io.Writer) error {

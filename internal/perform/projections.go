@@ -35,26 +35,21 @@ func (p *Performer) Project(ctx context.Context, run workflow.Run) error {
 	if err != nil {
 		return err
 	}
-	x.logged("write progress comment", x.projectComment(ctx))
+	text := x.clean(registry.CommentOf(&x.run, commandline.Line))
+	if text == x.shown.comment || run.State == workflow.Queued {
+		return nil
+	}
+	request, err := x.theRequest(ctx)
+	if err == nil {
+		x.shown.comment = text
+		err = x.Forge.Comment(ctx, request, progressKey, text)
+	}
+	x.logged("write progress comment", err) // the run goes on without it
 	return nil
 }
 
 // progressKey names the one comment on a request that shows its progress (P9).
 const progressKey = "signalbox/progress"
-
-// projectComment edits the progress comment. A failure doesn't stop the run.
-func (x *execution) projectComment(ctx context.Context) error {
-	text := x.clean(registry.CommentOf(&x.run, commandline.Line))
-	if text == x.shown.comment || x.run.State == workflow.Queued {
-		return nil
-	}
-	request, err := x.theRequest(ctx)
-	if err != nil {
-		return err
-	}
-	x.shown.comment = text
-	return x.Forge.Comment(ctx, request, progressKey, text)
-}
 
 func (x *execution) projectStatus(ctx context.Context) error {
 	j := &x.run.Details

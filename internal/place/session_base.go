@@ -99,7 +99,7 @@ func (p *Places) BeginSession(ctx context.Context, ref workflow.RunRef, needed [
 	}
 	defer func() { p.logged("close run", &run, writer.Close()) }()
 	if err = p.SaveWork(ctx, &run, base); err == nil {
-		err = p.note(ctx, writer, &run, workflow.WorkLaid{Commit: base})
+		err = p.note(ctx, nil, writer, &run, workflow.WorkLaid{Commit: base})
 	}
 	if err == nil {
 		err = env.Reset(ctx, base, "")
@@ -110,8 +110,13 @@ func (p *Places) BeginSession(ctx context.Context, ref workflow.RunRef, needed [
 	return true, nil
 }
 
-// note saves a fact about a run that no engine executes.
-func (p *Places) note(ctx context.Context, writer engine.Writer, run *workflow.Run, event workflow.Event) error {
+// note saves a fact about a run that no engine executes, unless the run's lock is lost.
+func (p *Places) note(ctx context.Context, lost <-chan struct{}, writer engine.Writer, run *workflow.Run, event workflow.Event) error {
+	select {
+	case <-lost:
+		return engine.ErrLost
+	default:
+	}
 	next, _ := machine.Decide(*run, event, p.Now().UTC())
 	if next.Details.Transition == run.Details.Transition {
 		return nil

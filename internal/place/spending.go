@@ -45,25 +45,16 @@ func (p *Place) Begin(ctx context.Context, grant bool) (agent.Budget, error) {
 	}
 	left, _, err := p.places.Today(ctx)
 	if err == nil {
-		err = p.note(ctx, workflow.SessionBegan{Epoch: p.lock.Epoch(), Ceiling: p.places.PerRun, Grant: grant})
+		err = p.places.note(ctx, p.lock.Lost(), p.writer, &p.Run, workflow.SessionBegan{Epoch: p.lock.Epoch(), Ceiling: p.places.PerRun, Grant: grant})
 	}
 	both := p.Run.CallBudget().Within(left)
 	return agent.Budget{Tokens: both.Tokens, CostUSD: float64(both.CostMicroUSD) / 1e6}, err
 }
 
-func (p *Place) note(ctx context.Context, event workflow.Event) error {
-	select {
-	case <-p.lock.Lost():
-		return engine.ErrLost
-	default:
-	}
-	return p.places.note(ctx, p.writer, &p.Run, event)
-}
-
 // Spend books what the session used since the last call. reached says for people which budget is used up: the run's, or the
 // day's, which others use, too.
 func (p *Place) Spend(ctx context.Context, used agent.Usage) (reached string, err error) {
-	if err := p.note(ctx, workflow.SessionUsed{Usage: Usage(used)}); err != nil {
+	if err := p.places.note(ctx, p.lock.Lost(), p.writer, &p.Run, workflow.SessionUsed{Usage: Usage(used)}); err != nil {
 		return "", err
 	}
 	if _, reached, err = p.places.Today(ctx); err != nil || reached != "" {

@@ -56,8 +56,8 @@ func (c Pass) Make(ctx context.Context, p *app.App) (report heal.Report, err err
 	return report, wire.Explained(err)
 }
 
-// healer is a healer of the project, with its configured checks.
-func (c Pass) healer(p *app.App) *heal.Healer {
+// healer configures a pass with the project's checks.
+func (c Pass) healer(p *app.App) heal.Config {
 	every := c.Every
 	if every == 0 {
 		every = p.Config.Health.Every
@@ -80,7 +80,7 @@ func (c Pass) healer(p *app.App) *heal.Healer {
 			return branches.BranchCheck(ctx, base)
 		}
 	}
-	return heal.New(h)
+	return h
 }
 
 // lookLimit is the default time limit of a check; branch tests have the limit of tests.
