@@ -11,7 +11,7 @@ plain='./internal/cli ./internal/environment/clone ./internal/workflow/machine'
 # Of them, these tests share memory between goroutines: whatever watches, waits, asks or holds a session, the proxy of an
 # environment's network, and the parallel copying of what an environment keeps.
 shared='TestScripts/(answers|followed|heal-unattended|notifications|questions|sessions|watch)'
-shared="$shared|TestATerminal|TestAtATerminal|TestHealWatch|TestAPassThatRuns|TestWatch|TestGate"
+shared="$shared|TestATerminal|TestAtATerminal|TestHealWatch|TestARunningPass|TestWatch|TestGate"
 shared="$shared|TestNetworkConformance|TestOnlyOneCommandAtATime|TestConformance/kept_privately|TestASecondSignalbox"
 walks='TestEveryReachableState|TestDecideChangesNothing|TestStateMachine|TestAnyLife'
 # The longest come first, so that no core is idle at the end.
