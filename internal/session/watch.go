@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"signalbox/internal/process"
 	"signalbox/internal/session/terminal"
 )
 
@@ -123,10 +124,14 @@ func (x *Session) quiet(conn net.Conn, printed *bufio.Reader) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// Wait returns when the session has an outcome or has ended, and calls hear with its state until then.
+// Wait returns when the session has an outcome or has ended, and calls hear with its state until then. The outcome is
+// published by then: the host saves it first, and may still be about to publish it.
 func (x *Session) Wait(ctx context.Context, hear func(Info)) (Info, error) {
 	for {
 		info, err := x.Info(ctx)
+		if err == nil && info.Outcome != nil && x.of.Publish != nil && process.Lives(info.HostPID, info.HostStart) {
+			err = x.of.Publish(ctx, x.of.Store, info)
+		}
 		if err != nil || info.Outcome != nil {
 			return info, err
 		}
