@@ -154,7 +154,7 @@ func (x *execution) save(ctx context.Context, next *workflow.Run, event workflow
 		return ErrLost
 	default:
 	}
-	err := x.writer.Save(ctx, next, event.Name())
+	err := x.writer.Save(ctx, next, workflow.NameOf(event))
 	switch {
 	case errors.Is(err, ErrFenced):
 		return errors.Join(ErrLost, err)

@@ -148,7 +148,7 @@ func documented(r *redact.Redactor, failures []workflow.TestFailure) []workflow.
 // Admit implements engine.Performer. A run that starts again from its base branch gets that branch's commit and the present
 // settings.
 func (p *Performer) Admit(ctx context.Context, run workflow.Run, a *workflow.Admitted) error {
-	a.Isolation, a.Ceiling = p.Isolation, p.Places.PerRun
+	a.Isolation, a.Budget = p.Isolation, p.Places.PerRun
 	x := p.of(run)
 	if !x.run.Details.FromBase {
 		return nil

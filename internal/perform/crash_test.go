@@ -399,7 +399,7 @@ func comparable(event workflow.Event) string {
 			_, _ = fmt.Fprintf(&text, " %s: %s %v", v.Type().Field(i).Name, value, err)
 		}
 	}
-	return string(event.Name()) + text.String()
+	return string(workflow.NameOf(event)) + text.String()
 }
 
 func TestEveryActionMayBePerformedTwiceAndAfterACrash(t *testing.T) {
@@ -412,9 +412,9 @@ func TestEveryActionMayBePerformedTwiceAndAfterACrash(t *testing.T) {
 		dies     []workflow.ActionKind
 	}{
 		"a small run": {settings: workflow.Settings{Workflow: workflow.WorkflowSimple},
-			dies: []workflow.ActionKind{workflow.CheckDependencies, workflow.CreateBranch, workflow.CreateEnvironment, workflow.RenewEnvironment, workflow.CallAgent, workflow.RunTests,
+			dies: []workflow.ActionKind{workflow.CheckDependencies, workflow.CreateBranch, workflow.CreateEnvironment, workflow.RestoreEnvironment, workflow.CallAgent, workflow.RunTests,
 				workflow.RecordChange, workflow.OpenPullRequest, workflow.WatchChecks, workflow.MergePullRequest, workflow.RemoveEnvironment, workflow.CloseRequest}},
-		"with a plan, a setup and a review": {settings: planned, dies: []workflow.ActionKind{workflow.RunSetUp, workflow.KeepEnvironment, workflow.ReadDesign}},
+		"with a plan, a setup and a review": {settings: planned, dies: []workflow.ActionKind{workflow.RunSetUp, workflow.SnapshotEnvironment, workflow.ReadDesign}},
 		"that is canceled": {settings: workflow.Settings{Workflow: workflow.WorkflowSimple}, cancelAt: workflow.WatchChecks,
 			dies: []workflow.ActionKind{workflow.ClosePullRequest, workflow.RemoveEnvironment}},
 	} {

@@ -52,7 +52,7 @@ func (x *execution) renewEnvironment(ctx context.Context, o workflow.Outcome, a 
 	if err != nil {
 		return nil, fmt.Errorf("prepare environment: %w", err)
 	}
-	event := workflow.EnvironmentRenewed{Outcome: o, Fingerprint: key, Warm: warm}
+	event := workflow.EnvironmentRestored{Outcome: o, Fingerprint: key, Warm: warm}
 	if x.run.Details.Settings.Proves() {
 		event.Tested, err = x.remembered(ctx, key)
 	}
@@ -80,11 +80,11 @@ func (x *execution) keepEnvironment(ctx context.Context, o workflow.Outcome, a w
 	if s.Repaired {
 		key = ""
 	}
-	event := workflow.EnvironmentKept{Outcome: o}
+	event := workflow.SnapshotTaken{Outcome: o}
 	if a.Purpose == workflow.BaseTests {
 		err = x.clearTests(ctx, env)
 	} else if j.SetUp != nil {
-		event.Loose = x.untracked(ctx, env)
+		event.Untracked = x.untracked(ctx, env)
 	}
 	if err != nil {
 		return event, err

@@ -37,7 +37,7 @@ func (x *execution) reportFound(ctx context.Context) error {
 }
 
 func (x *execution) reportRef(ctx context.Context, ref string) {
-	if slices.Contains(x.run.Details.Aside, ref) {
+	if slices.Contains(x.run.Details.SavedWork, ref) {
 		return
 	}
 	x.progress.Found(ctx, workflow.WorkFound{Ref: ref})

@@ -74,7 +74,7 @@ func (x *execution) adoptSetUp(ctx context.Context, o workflow.Outcome, _ workfl
 		return nil, err
 	}
 	x.presence.Content = ""
-	event := workflow.SetUpAdopted{Outcome: o, Loose: x.untracked(ctx, env)}
+	event := workflow.SetUpAdopted{Outcome: o, Untracked: x.untracked(ctx, env)}
 	return event, env.Snapshot(ctx, "")
 }
 

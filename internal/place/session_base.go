@@ -99,7 +99,7 @@ func (p *Places) BeginSession(ctx context.Context, ref workflow.RunRef, needed [
 	}
 	defer func() { p.logged("close run", &run, writer.Close()) }()
 	if err = p.SaveWork(ctx, &run, base); err == nil {
-		err = p.note(ctx, nil, writer, &run, workflow.WorkLaid{Commit: base})
+		err = p.note(ctx, nil, writer, &run, workflow.SessionBaseSet{Commit: base})
 	}
 	if err == nil {
 		err = env.Reset(ctx, base, "")
@@ -121,7 +121,7 @@ func (p *Places) note(ctx context.Context, lost <-chan struct{}, writer engine.W
 	if next.Details.Transition == run.Details.Transition {
 		return nil
 	}
-	if err := writer.Save(context.WithoutCancel(ctx), &next, event.Name()); err != nil {
+	if err := writer.Save(context.WithoutCancel(ctx), &next, workflow.NameOf(event)); err != nil {
 		return fmt.Errorf("%w: %w", engine.ErrNotSaved, err)
 	}
 	*run = next

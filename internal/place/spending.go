@@ -45,7 +45,7 @@ func (p *Place) Begin(ctx context.Context, grant bool) (agent.Budget, error) {
 	}
 	left, _, err := p.places.Today(ctx)
 	if err == nil {
-		err = p.places.note(ctx, p.lock.Lost(), p.writer, &p.Run, workflow.SessionBegan{Epoch: p.lock.Epoch(), Ceiling: p.places.PerRun, Grant: grant})
+		err = p.places.note(ctx, p.lock.Lost(), p.writer, &p.Run, workflow.SessionBegan{Epoch: p.lock.Epoch(), Budget: p.places.PerRun, Grant: grant})
 	}
 	both := p.Run.CallBudget().Within(left)
 	return agent.Budget{Tokens: both.Tokens, CostUSD: float64(both.CostMicroUSD) / 1e6}, err

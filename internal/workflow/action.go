@@ -14,14 +14,14 @@ type Action struct {
 	Role    Role   `json:"role,omitempty"`
 	StepID  string `json:"step_id,omitempty"`
 	Attempt int    `json:"attempt,omitempty"`
-	// Purpose and Commands belong to RunTests and RunSetUp. KeepEnvironment has the Purpose of tests that ran since the
+	// Purpose and Commands belong to RunTests and RunSetUp. SnapshotEnvironment has the Purpose of tests that ran since the
 	// set-up was adopted.
 	Purpose  TestPurpose `json:"purpose,omitempty"`
 	Commands []string    `json:"commands,omitempty"`
 	// Expected is the verification output that the command must print, nil for a set-up command.
 	Expected *string `json:"expected,omitempty"`
 	// Reason tells the implementer why it is called again: failing tests, findings, no change. With
-	// RenewEnvironment it says why what is kept for the set-up is to be forgotten.
+	// RestoreEnvironment it says why what is kept for the set-up is to be forgotten.
 	Reason string `json:"reason,omitempty"`
 	// InPlace: an implementer that cannot be begun anew, because what lies in the environment is too
 	// large to keep, goes on with it. It was told so, and it made it.
@@ -35,31 +35,31 @@ type Action struct {
 type ActionKind string
 
 const (
-	CheckDependencies ActionKind = "check_dependencies" // → DependenciesChecked
-	CreateBranch      ActionKind = "create_branch"      // → BranchCreated
-	DetectEnvironment ActionKind = "detect_environment" // → EnvironmentDetected
-	CreateEnvironment ActionKind = "create_environment" // → EnvironmentCreated
-	ReadDesign        ActionKind = "read_design"        // → DesignFound
-	CallAgent         ActionKind = "call_agent"         // → PlanAnswered, ReviewAnswered, RepairAnswered, Implemented, AnswerRefused or AgentFailed
-	MergeBase         ActionKind = "merge_base"         // → BaseMerged
-	WritePlan         ActionKind = "write_plan"         // → PlanWritten
-	RenewEnvironment  ActionKind = "renew_environment"  // → EnvironmentRenewed
-	RunSetUp          ActionKind = "run_set_up"         // → SetUpEnded
-	AdoptSetUp        ActionKind = "adopt_set_up"       // → SetUpAdopted
-	KeepEnvironment   ActionKind = "keep_environment"   // → EnvironmentKept
-	RecordChange      ActionKind = "record_change"      // → ChangeRecorded or ChangeRefused
-	RunTests          ActionKind = "run_tests"          // → TestsEnded
-	OpenPullRequest   ActionKind = "open_pull_request"  // → PullRequestOpened
-	WatchChecks       ActionKind = "watch_checks"       // → ChecksEnded
-	MergePullRequest  ActionKind = "merge_pull_request" // → Merged or BaseMoved
-	ClosePullRequest  ActionKind = "close_pull_request" // → PullRequestClosed
-	RemoveEnvironment ActionKind = "remove_environment" // → EnvironmentRemoved
-	CloseRequest      ActionKind = "close_request"      // → RequestClosed
-	PostComment       ActionKind = "post_comment"       // → CommentPosted
-	FindAgreement     ActionKind = "find_agreement"     // → AgreementFound
-	KeepAgreement     ActionKind = "keep_agreement"     // → AgreementKept
-	DropWork          ActionKind = "drop_work"          // → WorkDropped
-	Wait              ActionKind = "wait"               // → Waited
+	CheckDependencies   ActionKind = "check_dependencies" // → DependenciesChecked
+	CreateBranch        ActionKind = "create_branch"      // → BranchCreated
+	DetectEnvironment   ActionKind = "detect_environment" // → EnvironmentDetected
+	CreateEnvironment   ActionKind = "create_environment" // → EnvironmentCreated
+	ReadDesign          ActionKind = "read_design"        // → DesignFound
+	CallAgent           ActionKind = "call_agent"         // → PlanAnswered, ReviewAnswered, RepairAnswered, Implemented, AnswerRefused or AgentFailed
+	MergeBase           ActionKind = "merge_base"         // → BaseMerged
+	WritePlan           ActionKind = "write_plan"         // → PlanWritten
+	RestoreEnvironment  ActionKind = "renew_environment"  // → EnvironmentRenewed
+	RunSetUp            ActionKind = "run_set_up"         // → SetUpEnded
+	AdoptSetUp          ActionKind = "adopt_set_up"       // → SetUpAdopted
+	SnapshotEnvironment ActionKind = "keep_environment"   // → EnvironmentKept
+	RecordChange        ActionKind = "record_change"      // → ChangeRecorded or ChangeRefused
+	RunTests            ActionKind = "run_tests"          // → TestsEnded
+	OpenPullRequest     ActionKind = "open_pull_request"  // → PullRequestOpened
+	WatchChecks         ActionKind = "watch_checks"       // → ChecksEnded
+	MergePullRequest    ActionKind = "merge_pull_request" // → Merged or BaseMoved
+	ClosePullRequest    ActionKind = "close_pull_request" // → PullRequestClosed
+	RemoveEnvironment   ActionKind = "remove_environment" // → EnvironmentRemoved
+	CloseRequest        ActionKind = "close_request"      // → RequestClosed
+	PostComment         ActionKind = "post_comment"       // → CommentPosted
+	FindAgreement       ActionKind = "find_agreement"     // → AgreementFound
+	KeepAgreement       ActionKind = "keep_agreement"     // → AgreementKept
+	DropWork            ActionKind = "drop_work"          // → WorkDropped
+	Wait                ActionKind = "wait"               // → Waited
 )
 
 // TestPurpose tells the tests of a run apart.

@@ -95,11 +95,11 @@ type Details struct {
 	// StepBase is the commit on which the change in hand is recorded; one commit per step,
 	// whatever the number of attempts.
 	StepBase string `json:"step_base"`
-	// Mends counts the changes made in review-fix; they are called R01, R02, …
-	// MendAttempt counts the calls for the present one from 1.
-	Mends       int    `json:"mends"`
-	MendAttempt int    `json:"mend_attempt"`
-	SetUp       *SetUp `json:"set_up"`
+	// Fixes counts the changes made in review-fix; they are called R01, R02, …
+	// FixAttempt counts the calls for the present one from 1.
+	Fixes      int    `json:"mends"`
+	FixAttempt int    `json:"mend_attempt"`
+	SetUp      *SetUp `json:"set_up"`
 	// Tested is the result of the tests at BaseCommit; nil until they ran there.
 	Tested *BaseCheck `json:"base_check,omitempty"`
 	// Warm: the environment started from a cached one.
@@ -120,7 +120,7 @@ type Details struct {
 	MergeCommit string       `json:"merge_commit,omitempty"`
 	// Aside are the refs, oldest first, of unrecorded work that was in the environment when the run continued
 	// there: a session's, a person's, or an interrupted attempt's. It isn't part of the change.
-	Aside []string `json:"aside,omitempty"`
+	SavedWork []string `json:"aside,omitempty"`
 	// KeptRef holds the work of a removed branch.
 	KeptRef string `json:"kept_ref,omitempty"`
 	// Canceling: a person gave the run up, and its branch and environment are being removed.

@@ -66,9 +66,9 @@ type SetUp struct {
 	// Ran and Verified are the commands that ended well, in order (P8).
 	Ran      []CommandRun `json:"setup_result,omitempty"`
 	Verified []CommandRun `json:"verification_result,omitempty"`
-	// Loose are files that the set-up wrote outside of folders of its own and that git does not
+	// Untracked are files that the set-up wrote outside of folders of its own and that git does not
 	// ignore: they are gone, or as they were, when the agent begins.
-	Loose []string `json:"loose_files,omitempty"`
+	Untracked []string `json:"loose_files,omitempty"`
 	// Dropped says why the environment that was kept under the fingerprint did not do.
 	Dropped string `json:"dropped,omitempty"`
 	// NetworkRetries counts every wait for the network, for the comment of P7.

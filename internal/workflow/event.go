@@ -10,8 +10,8 @@ import (
 // or the outcome of an Action. A fact says what happened, never what to do
 // about it.
 type Event interface {
-	// Name is what documents call the event.
-	Name() EventName
+	// Answers returns the outcome of the action that the event answers; nil for an event that answers none.
+	Answers() *Outcome
 }
 
 // Outcome is embedded in every event that answers an Action. An outcome whose
@@ -24,13 +24,18 @@ type Outcome struct {
 	Presence *Presence `json:"-"`
 }
 
-// Answers is the outcome itself, by which an event that answers an action is told from an order.
-func (o Outcome) Answers() Outcome { return o }
+func (o Outcome) Answers() *Outcome { return &o }
+
+// order is embedded in every event that answers no action.
+type order struct{}
+
+func (order) Answers() *Outcome { return nil }
 
 // What people and the queue say.
 type (
 	// Admitted: the run holds its request lock and a slot of the queue. It starts, or goes on.
 	Admitted struct {
+		order
 		Request, Queue Lock
 		Epoch          int64
 		// Isolation is what commands will be kept in from now on; empty means as before.
@@ -39,7 +44,7 @@ type (
 		Prepare bool
 		// Ceiling is what the run's agents may use from now on; nil means as before. It is no goal of
 		// the run, so a changed configuration counts at once.
-		Ceiling *Spending
+		Budget *Spending
 		// Base is the full id of the base branch's commit, empty where it was not asked for: see Details.FromBase.
 		Base string
 		// Settings are what the configuration says now; they count for a run that goes on FromBase because
@@ -49,62 +54,73 @@ type (
 	// Named: a person named Program to implement the request from now on. It is saved before the run waits
 	// for anything, so that a crash in the queue does not lose it.
 	Named struct {
+		order
 		Program string
 	}
 	// Waiting: no slot, or another run must end first; For says which, for people. The run is in the
 	// hands of a runner, which holds Request.
 	Waiting struct {
+		order
 		For     string
 		Request Lock
 	}
 	// StopRequested: a person wants the run to stand still, or (Cancel) to be given up.
 	StopRequested struct {
+		order
 		Cancel bool
 	}
 	// Interrupted: the process that carries the run was told to end, and not by anybody who wants the run
 	// to stand still: the machine shuts down, or the terminal is gone. Whoever carries it next goes on.
-	Interrupted struct{}
+	Interrupted struct{ order }
 	// Prepared: the run was wanted for its environment alone, and has it.
-	Prepared struct{}
+	Prepared struct{ order }
 	// Resumed: a person says that what stopped the run is settled.
 	Resumed struct {
+		order
 		// Force: and that work which is too large to keep may be lost, where that is what stopped it.
 		Force bool
 	}
 	// Retried: a person wants a failed run to be tried again.
-	Retried struct{}
+	Retried struct{ order }
 	// Approved: a person agrees to Commit.
 	Approved struct {
+		order
 		Commit, By string
 	}
 	// AgentReported: the call of the pending action Key has come to this so far.
 	AgentReported struct {
+		order
 		Key  string
 		Call Call
 	}
 	// SessionBegan: a session works in the environment of the run, which nobody carries. It counts as one
 	// call. Grant: a person grants the run's budgets anew. The others are as in Admitted.
 	SessionBegan struct {
-		Epoch   int64
-		Ceiling *Spending
-		Grant   bool
+		order
+		Epoch  int64
+		Budget *Spending
+		Grant  bool
 	}
 	// SessionUsed: it has used this since it was told last.
 	SessionUsed struct {
+		order
 		Usage Usage
 	}
-	// WorkLaid: the environment is about to be brought to Commit, for a session. See Details.Upon.
-	WorkLaid struct {
+	// SessionBaseSet: the environment is about to be brought to Commit, for a session. See Details.Upon.
+	SessionBaseSet struct {
+		order
 		Commit string
 	}
 	// WorkFound: what lay unrecorded in the environment when the run went on there is on Ref.
 	WorkFound struct {
+		order
 		Ref string
 	}
 	// BranchMoved: the run's branch is at Commit, where Signalbox did not put it; an empty Commit means that
 	// it is gone. OnTop: Commit continues Head. Commits is how many commits it has that Head lacks, By who
 	// wrote them, KeptRef the ref that holds them. Whole is what the change would be with them.
 	BranchMoved struct {
+		order
 		Commit  string
 		OnTop   bool
 		Commits int
@@ -118,22 +134,26 @@ type (
 	// Asked: the agent of the pending action Question.Key asks, and waits. What is not the agent's own
 	// word in Question is not read.
 	Asked struct {
+		order
 		Question Question
 	}
 	// Answered: somebody, or the deadline, answers the question that Answer names. Command is the ID of
 	// the Command that said so, if one did.
 	Answered struct {
+		order
 		Command string
 		Answer  Answer
 	}
 	// Withdrawn: the agent wants no answer to Question, an ID, any more.
 	Withdrawn struct {
+		order
 		Question string
 	}
 	// SyncOrdered: a person wants the base branch of now merged into the change.
-	SyncOrdered struct{}
+	SyncOrdered struct{ order }
 	// Rejected: a person sends the change back.
 	Rejected struct {
+		order
 		Reason, By string
 	}
 )
@@ -201,9 +221,9 @@ type (
 		Code, Message, LogPath string
 		Until                  time.Time
 	}
-	// EnvironmentRenewed: the environment is where its set-up begins or, Warm, where an earlier
+	// EnvironmentRestored: the environment is where its set-up begins or, Warm, where an earlier
 	// one with the same Fingerprint ended.
-	EnvironmentRenewed struct {
+	EnvironmentRestored struct {
 		Outcome
 		Fingerprint string
 		Warm        bool
@@ -219,18 +239,18 @@ type (
 		LogPath    string
 		DurationMS int64
 	}
-	// SetUpAdopted: what the set-up made is the environment's, before tests run in it. Loose is as in
-	// EnvironmentKept.
+	// SetUpAdopted: what the set-up made is the environment's, before tests run in it. Untracked is as in
+	// SnapshotTaken.
 	SetUpAdopted struct {
 		Outcome
-		Loose []string
+		Untracked []string
 	}
-	// EnvironmentKept: what the set-up made is the environment's. Problem says why it could not be
-	// kept for later ones, empty if it was. Loose are the files that could not be: see SetUp.Loose.
-	EnvironmentKept struct {
+	// SnapshotTaken: what the set-up made is the environment's. Problem says why it could not be
+	// kept for later ones, empty if it was. Untracked are the files that could not be: see SetUp.Untracked.
+	SnapshotTaken struct {
 		Outcome
-		Problem string
-		Loose   []string
+		Problem   string
+		Untracked []string
 	}
 	// ChangeRecorded: the environment's content is a commit in our repository.
 	ChangeRecorded struct {

@@ -1,69 +1,76 @@
 package workflow
 
-// EventName names an event in documents: the lines of events.jsonl and, in time, other engines' histories. A name is never
-// changed and never used again for something else, whatever becomes of the Go type.
+import "reflect"
+
+// EventName names an event in documents: the lines of events.jsonl and, in time, other engines' histories. A name never changes and is never
+// reused for something else, even if the Go type is renamed.
 type EventName string
 
-// Names that stand for no Event: the store writes them itself.
+// Two names stand for no Event; the store writes them itself.
 const (
 	// EventCreated: the run's documents were made.
 	EventCreated = "Created"
-	// EventRecovered stands in for a line that a crash between the two writes of a transition left out.
+	// EventRecovered replaces a line that a crash between the two writes of a transition left out.
 	EventRecovered = "Recovered"
 )
 
-// The name of each event; each type says what happened.
-func (Admitted) Name() EventName            { return "Admitted" }
-func (Named) Name() EventName               { return "Named" }
-func (Waiting) Name() EventName             { return "Waiting" }
-func (StopRequested) Name() EventName       { return "StopRequested" }
-func (Interrupted) Name() EventName         { return "Interrupted" }
-func (Prepared) Name() EventName            { return "Prepared" }
-func (Resumed) Name() EventName             { return "Resumed" }
-func (Retried) Name() EventName             { return "Retried" }
-func (Approved) Name() EventName            { return "Approved" }
-func (SyncOrdered) Name() EventName         { return "SyncOrdered" }
-func (Rejected) Name() EventName            { return "Rejected" }
-func (AgentReported) Name() EventName       { return "AgentReported" }
-func (SessionBegan) Name() EventName        { return "SessionBegan" }
-func (SessionUsed) Name() EventName         { return "SessionUsed" }
-func (WorkLaid) Name() EventName            { return "WorkLaid" }
-func (WorkFound) Name() EventName           { return "WorkFound" }
-func (BranchMoved) Name() EventName         { return "BranchMoved" }
-func (Asked) Name() EventName               { return "Asked" }
-func (Answered) Name() EventName            { return "Answered" }
-func (Withdrawn) Name() EventName           { return "Withdrawn" }
-func (DependenciesChecked) Name() EventName { return "DependenciesChecked" }
-func (BranchCreated) Name() EventName       { return "BranchCreated" }
-func (EnvironmentDetected) Name() EventName { return "EnvironmentDetected" }
-func (EnvironmentCreated) Name() EventName  { return "EnvironmentCreated" }
-func (DesignFound) Name() EventName         { return "DesignFound" }
-func (PlanAnswered) Name() EventName        { return "PlanAnswered" }
-func (PlanWritten) Name() EventName         { return "PlanWritten" }
-func (AnswerRefused) Name() EventName       { return "AnswerRefused" }
-func (RepairAnswered) Name() EventName      { return "RepairAnswered" }
-func (EnvironmentRenewed) Name() EventName  { return "EnvironmentRenewed" }
-func (SetUpAdopted) Name() EventName        { return "SetUpAdopted" }
-func (EnvironmentKept) Name() EventName     { return "EnvironmentKept" }
-func (SetUpEnded) Name() EventName          { return "SetUpEnded" }
-func (CommentPosted) Name() EventName       { return "CommentPosted" }
-func (Implemented) Name() EventName         { return "Implemented" }
-func (ChangeRecorded) Name() EventName      { return "ChangeRecorded" }
-func (ChangeRefused) Name() EventName       { return "ChangeRefused" }
-func (TestsEnded) Name() EventName          { return "TestsEnded" }
-func (ReviewAnswered) Name() EventName      { return "ReviewAnswered" }
-func (AgentFailed) Name() EventName         { return "AgentFailed" }
-func (PullRequestOpened) Name() EventName   { return "PullRequestOpened" }
-func (ChecksEnded) Name() EventName         { return "ChecksEnded" }
-func (BaseMerged) Name() EventName          { return "BaseMerged" }
-func (Merged) Name() EventName              { return "Merged" }
-func (BaseMoved) Name() EventName           { return "BaseMoved" }
-func (HeadMoved) Name() EventName           { return "HeadMoved" }
-func (PullRequestClosed) Name() EventName   { return "PullRequestClosed" }
-func (EnvironmentRemoved) Name() EventName  { return "EnvironmentRemoved" }
-func (AgreementFound) Name() EventName      { return "AgreementFound" }
-func (AgreementKept) Name() EventName       { return "AgreementKept" }
-func (RequestClosed) Name() EventName       { return "RequestClosed" }
-func (ActionFailed) Name() EventName        { return "ActionFailed" }
-func (Waited) Name() EventName              { return "Waited" }
-func (WorkDropped) Name() EventName         { return "WorkDropped" }
+// eventNames holds the name of each event; the type's comment says what happened.
+var eventNames = map[reflect.Type]EventName{
+	reflect.TypeFor[Admitted]():            "Admitted",
+	reflect.TypeFor[Named]():               "Named",
+	reflect.TypeFor[Waiting]():             "Waiting",
+	reflect.TypeFor[StopRequested]():       "StopRequested",
+	reflect.TypeFor[Interrupted]():         "Interrupted",
+	reflect.TypeFor[Prepared]():            "Prepared",
+	reflect.TypeFor[Resumed]():             "Resumed",
+	reflect.TypeFor[Retried]():             "Retried",
+	reflect.TypeFor[Approved]():            "Approved",
+	reflect.TypeFor[SyncOrdered]():         "SyncOrdered",
+	reflect.TypeFor[Rejected]():            "Rejected",
+	reflect.TypeFor[AgentReported]():       "AgentReported",
+	reflect.TypeFor[SessionBegan]():        "SessionBegan",
+	reflect.TypeFor[SessionUsed]():         "SessionUsed",
+	reflect.TypeFor[SessionBaseSet]():      "WorkLaid",
+	reflect.TypeFor[WorkFound]():           "WorkFound",
+	reflect.TypeFor[BranchMoved]():         "BranchMoved",
+	reflect.TypeFor[Asked]():               "Asked",
+	reflect.TypeFor[Answered]():            "Answered",
+	reflect.TypeFor[Withdrawn]():           "Withdrawn",
+	reflect.TypeFor[DependenciesChecked](): "DependenciesChecked",
+	reflect.TypeFor[BranchCreated]():       "BranchCreated",
+	reflect.TypeFor[EnvironmentDetected](): "EnvironmentDetected",
+	reflect.TypeFor[EnvironmentCreated]():  "EnvironmentCreated",
+	reflect.TypeFor[DesignFound]():         "DesignFound",
+	reflect.TypeFor[PlanAnswered]():        "PlanAnswered",
+	reflect.TypeFor[PlanWritten]():         "PlanWritten",
+	reflect.TypeFor[AnswerRefused]():       "AnswerRefused",
+	reflect.TypeFor[RepairAnswered]():      "RepairAnswered",
+	reflect.TypeFor[EnvironmentRestored](): "EnvironmentRenewed",
+	reflect.TypeFor[SetUpAdopted]():        "SetUpAdopted",
+	reflect.TypeFor[SnapshotTaken]():       "EnvironmentKept",
+	reflect.TypeFor[SetUpEnded]():          "SetUpEnded",
+	reflect.TypeFor[CommentPosted]():       "CommentPosted",
+	reflect.TypeFor[Implemented]():         "Implemented",
+	reflect.TypeFor[ChangeRecorded]():      "ChangeRecorded",
+	reflect.TypeFor[ChangeRefused]():       "ChangeRefused",
+	reflect.TypeFor[TestsEnded]():          "TestsEnded",
+	reflect.TypeFor[ReviewAnswered]():      "ReviewAnswered",
+	reflect.TypeFor[AgentFailed]():         "AgentFailed",
+	reflect.TypeFor[PullRequestOpened]():   "PullRequestOpened",
+	reflect.TypeFor[ChecksEnded]():         "ChecksEnded",
+	reflect.TypeFor[BaseMerged]():          "BaseMerged",
+	reflect.TypeFor[Merged]():              "Merged",
+	reflect.TypeFor[BaseMoved]():           "BaseMoved",
+	reflect.TypeFor[HeadMoved]():           "HeadMoved",
+	reflect.TypeFor[PullRequestClosed]():   "PullRequestClosed",
+	reflect.TypeFor[EnvironmentRemoved]():  "EnvironmentRemoved",
+	reflect.TypeFor[AgreementFound]():      "AgreementFound",
+	reflect.TypeFor[AgreementKept]():       "AgreementKept",
+	reflect.TypeFor[RequestClosed]():       "RequestClosed",
+	reflect.TypeFor[ActionFailed]():        "ActionFailed",
+	reflect.TypeFor[Waited]():              "Waited",
+	reflect.TypeFor[WorkDropped]():         "WorkDropped",
+}
+
+// NameOf returns the event's name in documents.
+func NameOf(event Event) EventName { return eventNames[reflect.TypeOf(event)] }

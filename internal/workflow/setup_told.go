@@ -22,8 +22,8 @@ func (s *SetUp) Warnings() (lines []string) {
 	if s != nil && s.Dropped != "" {
 		lines = append(lines, "the set-up was run from nothing, because "+s.Dropped)
 	}
-	if s != nil && len(s.Loose) > 0 {
-		lines = append(lines, "the set-up wrote "+wording.Printable(strings.Join(s.Loose, ", "))+
+	if s != nil && len(s.Untracked) > 0 {
+		lines = append(lines, "the set-up wrote "+wording.Printable(strings.Join(s.Untracked, ", "))+
 			": gone, or as before, when the agent begins, because git does not ignore it; name it in .gitignore, or put it in a folder of its own")
 	}
 	return lines

@@ -51,7 +51,7 @@ var hindrances = []string{CheckoutInTheWayCode, RemoteMovedCode, NoIsolationCode
 
 // around are the actions that go on around a change: what git, the forge or the machine answers there is no judgement of it.
 // That a change cannot be recorded, or tested, may be its own doing.
-var around = []ActionKind{CheckDependencies, CreateBranch, DetectEnvironment, CreateEnvironment, RenewEnvironment, OpenPullRequest, WatchChecks,
+var around = []ActionKind{CheckDependencies, CreateBranch, DetectEnvironment, CreateEnvironment, RestoreEnvironment, OpenPullRequest, WatchChecks,
 	MergePullRequest, ClosePullRequest, RemoveEnvironment, CloseRequest, PostComment}
 
 // Hindered reports whether the run stands still because of something else than its change: it goes on where it stands once

@@ -123,7 +123,7 @@ func (s *Sessions) Remove(ctx context.Context, x Over, status bool) (put Removed
 				return put, &StoppedError{run}
 			}
 		}
-		put.KeptRef, put.Saved = run.Details.KeptRef, slices.Clone(run.Details.Aside)
+		put.KeptRef, put.Saved = run.Details.KeptRef, slices.Clone(run.Details.SavedWork)
 		if put.KeptRef == "" && len(put.Saved) == 0 { // someone may have removed the environment
 			kept, err := s.Places().KeptOf(ctx, &run)
 			if err != nil {

@@ -85,9 +85,9 @@ func (p *Progress) Observe(run workflow.Run) {
 	}
 	now := commandline.Clock(time.Now())
 	announced, known := p.saved[run.RunID]
-	p.saved[run.RunID] = len(run.Details.Aside)
+	p.saved[run.RunID] = len(run.Details.SavedWork)
 	if known && !p.Terminal { // a terminal shows it, and where it is, only at the end, because lines don't stay there
-		for range run.Details.Aside[min(announced, len(run.Details.Aside)):] {
+		for range run.Details.SavedWork[min(announced, len(run.Details.SavedWork)):] {
 			p.Print("%s #%s  the work in its environment was saved on a ref\n", now, run.Ref())
 		}
 	}

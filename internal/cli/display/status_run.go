@@ -111,7 +111,7 @@ func printSavedWork(a *command.Invocation, r *workflow.Run) {
 	for _, move := range r.Details.Moves {
 		a.Print("  %-9s %s\n", "branch", redact.Line(move.String(), 300))
 	}
-	for _, ref := range r.Details.Aside {
+	for _, ref := range r.Details.SavedWork {
 		a.Print("  %-9s work that was in its environment when it continued\n", "saved")
 		PrintRef(a, "            ", ref)
 	}

@@ -105,10 +105,10 @@ func outcome(run *workflow.Run, a workflow.Action) workflow.Event {
 		return workflow.EnvironmentDetected{Outcome: o}
 	case workflow.CreateEnvironment:
 		return workflow.EnvironmentCreated{Outcome: o, EnvID: run.EnvironmentID(), Path: ".worktrees/issue-1-x", Isolation: "bubblewrap"}
-	case workflow.RenewEnvironment:
-		return workflow.EnvironmentRenewed{Outcome: o, Fingerprint: "f1"}
-	case workflow.KeepEnvironment:
-		return workflow.EnvironmentKept{Outcome: o}
+	case workflow.RestoreEnvironment:
+		return workflow.EnvironmentRestored{Outcome: o, Fingerprint: "f1"}
+	case workflow.SnapshotEnvironment:
+		return workflow.SnapshotTaken{Outcome: o}
 	case workflow.ReadDesign:
 		return workflow.DesignFound{Outcome: o}
 	case workflow.CallAgent:

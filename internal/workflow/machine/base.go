@@ -108,7 +108,7 @@ func (m *machine) baseDone() {
 	case j.Warm && (s == nil || s.Warm):
 		m.setUpDone("set up before and verified again")
 	default:
-		keep := workflow.Action{Kind: workflow.KeepEnvironment}
+		keep := workflow.Action{Kind: workflow.SnapshotEnvironment}
 		if m.answered.Kind == workflow.RunTests {
 			keep.Purpose = workflow.BaseTests // they left something
 		}

@@ -62,6 +62,6 @@ func (m *machine) mergedMidway(recorded bool) {
 	case step != nil:
 		m.testChange(step.StepID, step.Attempt)
 	default:
-		m.testChange(fixID(j.Mends), max(j.MendAttempt, 1))
+		m.testChange(fixID(j.Fixes), max(j.FixAttempt, 1))
 	}
 }

@@ -52,8 +52,8 @@ func (m *machine) nextAttempt() int {
 		step.Attempt++
 		return step.Attempt
 	}
-	m.run.Details.MendAttempt++
-	return m.run.Details.MendAttempt
+	m.run.Details.FixAttempt++
+	return m.run.Details.FixAttempt
 }
 
 // reported notes down what the call in hand has come to so far: a crash loses neither its
@@ -70,10 +70,10 @@ func (m *machine) reported(e workflow.AgentReported) bool {
 // workFound notes down where work went that somebody may be missing.
 func (m *machine) workFound(e workflow.WorkFound) bool {
 	j := &m.run.Details
-	if m.run.State != workflow.Running || slices.Contains(j.Aside, e.Ref) {
+	if m.run.State != workflow.Running || slices.Contains(j.SavedWork, e.Ref) {
 		return false
 	}
-	j.Aside = append(j.Aside, e.Ref)
+	j.SavedWork = append(j.SavedWork, e.Ref)
 	return true
 }
 

@@ -43,11 +43,11 @@ type machine struct {
 // A later one was not performed yet: an outcome for it is a second copy of the
 // one that ordered it again.
 func (m *machine) takes(event workflow.Event) bool {
-	e, ok := event.(interface{ Answers() workflow.Outcome })
-	if !ok {
+	outcome := event.Answers()
+	if outcome == nil {
 		return true
 	}
-	j, outcome := &m.run.Details, e.Answers()
+	j := &m.run.Details
 	if m.run.State != workflow.Running || len(j.Pending) == 0 || j.Pending[0].Key != outcome.Key {
 		return false
 	}
@@ -92,7 +92,7 @@ func (m *machine) apply(event workflow.Event) bool {
 	case workflow.SessionUsed:
 		m.spend(e.Usage, 0)
 		return e.Usage.Tokens() != 0 || e.Usage.CostMicroUSD != 0
-	case workflow.WorkLaid:
+	case workflow.SessionBaseSet:
 		m.run.Details.SessionBase = e.Commit
 		return m.run.State != workflow.Running
 	case workflow.WorkFound:
@@ -113,15 +113,15 @@ func (m *machine) apply(event workflow.Event) bool {
 // outcome dispatches what an action brought.
 func (m *machine) outcome(event workflow.Event) {
 	j := &m.run.Details
-	if e, ok := event.(interface{ Answers() workflow.Outcome }); ok && m.answered.Kind == workflow.CallAgent {
+	if m.answered.Kind == workflow.CallAgent {
 		failed, _ := event.(workflow.AgentFailed)
 		// Of what the day's budget kept from being begun there is no call to book.
-		if call := cmp.Or(e.Answers().Call, j.Calling); call != nil || failed.Code != workflow.AgentDaySpentCode {
+		if call := cmp.Or(event.Answers().Call, j.Calling); call != nil || failed.Code != workflow.AgentDaySpentCode {
 			m.account(m.answered.Role, cmp.Or(call, &workflow.Call{}))
 		}
 	}
 	switch m.answered.Kind {
-	case workflow.CallAgent, workflow.RunTests, workflow.RenewEnvironment, workflow.DropWork:
+	case workflow.CallAgent, workflow.RunTests, workflow.RestoreEnvironment, workflow.DropWork:
 		j.SessionBase = "" // they begin with Head
 	}
 	switch e := event.(type) {
@@ -145,12 +145,12 @@ func (m *machine) outcome(event workflow.Event) {
 		m.answerRefused(e)
 	case workflow.RepairAnswered:
 		m.repairAnswered(e)
-	case workflow.EnvironmentRenewed:
+	case workflow.EnvironmentRestored:
 		m.environmentRenewed(e)
 	case workflow.SetUpAdopted:
-		j.SetUp.Loose = e.Loose
+		j.SetUp.Untracked = e.Untracked
 		m.runBaseTests()
-	case workflow.EnvironmentKept:
+	case workflow.SnapshotTaken:
 		m.environmentKept(e)
 	case workflow.SetUpEnded:
 		m.setUpEnded(e)
@@ -276,7 +276,7 @@ func clone(r workflow.Run) workflow.Run {
 	r.Signals.Commands = slices.Clone(r.Signals.Commands)
 	j := &r.Details
 	j.Phases, j.Pending = slices.Clone(j.Phases), slices.Clone(j.Pending)
-	j.Aside, j.Moves = slices.Clone(j.Aside), slices.Clone(j.Moves)
+	j.SavedWork, j.Moves = slices.Clone(j.SavedWork), slices.Clone(j.Moves)
 	j.Findings, j.Flags, j.Evidence = slices.Clone(j.Findings), slices.Clone(j.Flags), slices.Clone(j.Evidence)
 	if j.SetUp != nil {
 		setUp := *j.SetUp

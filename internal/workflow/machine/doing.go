@@ -30,7 +30,7 @@ func (m *machine) saySetUp() {
 	}
 	commands := len(s.Commands)
 	switch a := j.Pending[0]; a.Kind {
-	case workflow.RenewEnvironment:
+	case workflow.RestoreEnvironment:
 		m.say("preparing the environment %q", name)
 		if a.Reason != "" {
 			m.say("preparing the environment %q from nothing: %s", name, a.Reason)
@@ -41,7 +41,7 @@ func (m *machine) saySetUp() {
 		} else if n := s.Next - commands; n < len(s.Verification) {
 			m.say("verifying %d of %d: %s", n+1, len(s.Verification), wording.Printable(s.Verification[n].Command))
 		}
-	case workflow.KeepEnvironment:
+	case workflow.SnapshotEnvironment:
 		m.say("keeping the environment %q", name)
 	case workflow.AdoptSetUp:
 		m.say("the environment %q is set up", name)

@@ -169,12 +169,12 @@ func setUpFails(class workflow.FailureClass) act {
 
 func renewed(warm bool) act {
 	return answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
-		return workflow.EnvironmentRenewed{Outcome: o, Fingerprint: "f1", Warm: warm}
+		return workflow.EnvironmentRestored{Outcome: o, Fingerprint: "f1", Warm: warm}
 	})
 }
 
 var cannotKeep = answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
-	return workflow.EnvironmentKept{Outcome: o, Problem: "the disk is full"}
+	return workflow.SnapshotTaken{Outcome: o, Problem: "the disk is full"}
 })
 
 func plans(p workflow.Plan) act {

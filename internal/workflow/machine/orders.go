@@ -21,7 +21,7 @@ func (m *machine) admitted(e workflow.Admitted) bool {
 		m.count(r.Details.Pending[0].Role)         // and is made again
 	}
 	r.Details.ParkedUntil, r.Details.Question = nil, nil // who asked was cut off
-	m.ceil(e.Ceiling)
+	m.ceil(e.Budget)
 	r.Locks.Request, r.Locks.Queue = e.Request, e.Queue
 	r.Details.Presence = r.Details.Presence.Readmitted(r.Details.Epoch == e.Epoch)
 	r.Details.Epoch, r.Details.Preparing = e.Epoch, e.Prepare

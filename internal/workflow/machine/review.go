@@ -58,12 +58,12 @@ func (m *machine) openFix() {
 		m.advance("")
 		return
 	}
-	j.Mends++
-	j.MendAttempt = 0
+	j.Fixes++
+	j.FixAttempt = 0
 	j.StepBase = j.Head
 	j.Used.Autofix, j.Used.AgentRetries = 0, 0
 	if len(j.Findings) == 0 {
-		m.testChange(fixID(j.Mends), 1)
+		m.testChange(fixID(j.Fixes), 1)
 		return
 	}
 	m.callImplementer("")

@@ -26,13 +26,13 @@ func (m *machine) openSetUp() {
 // what was kept for it.
 func (m *machine) renew(reason string) {
 	m.run.Details.SetUp.BeginAgain()
-	m.order(workflow.Action{Kind: workflow.RenewEnvironment, Reason: reason})
+	m.order(workflow.Action{Kind: workflow.RestoreEnvironment, Reason: reason})
 	m.saySetUp()
 }
 
 // environmentRenewed goes to the first command, or straight to the verification
 // of an environment whose set-up was kept.
-func (m *machine) environmentRenewed(e workflow.EnvironmentRenewed) {
+func (m *machine) environmentRenewed(e workflow.EnvironmentRestored) {
 	j := &m.run.Details
 	j.Fingerprint, j.Warm = e.Fingerprint, e.Warm && m.answered.Reason == ""
 	if e.Tested != nil && j.Tested == nil {
@@ -70,9 +70,9 @@ func (m *machine) runSetUp() {
 	m.saySetUp()
 }
 
-func (m *machine) environmentKept(e workflow.EnvironmentKept) {
-	if s := m.run.Details.SetUp; s != nil && len(e.Loose) > 0 {
-		s.Loose = e.Loose
+func (m *machine) environmentKept(e workflow.SnapshotTaken) {
+	if s := m.run.Details.SetUp; s != nil && len(e.Untracked) > 0 {
+		s.Untracked = e.Untracked
 	}
 	how := "set up and verified"
 	if e.Problem != "" {

@@ -18,7 +18,7 @@ func TestSetUp(t *testing.T) {
 	withSetUp := plan
 	withSetUp.Environment = setUp
 	begun := times(1, untilAction(workflow.CallAgent), plans(withSetUp), untilAction(workflow.RunSetUp))
-	warm := times(1, untilAction(workflow.CallAgent), plans(withSetUp), untilAction(workflow.RenewEnvironment), renewed(true))
+	warm := times(1, untilAction(workflow.CallAgent), plans(withSetUp), untilAction(workflow.RestoreEnvironment), renewed(true))
 	waited := func(n int, class workflow.FailureClass) act { return times(n, setUpFails(class), well) }
 	repaired := func(n int) act { return times(n, setUpFails(workflow.FailureFixable), well) }
 	tell(t, []story{
@@ -194,9 +194,9 @@ func TestWhatAPersonShouldKnowOfASetUpIsSaid(t *testing.T) {
 	t.Parallel()
 	withSetUp := plan
 	withSetUp.Environment = setUp
-	warm := times(1, untilAction(workflow.CallAgent), plans(withSetUp), untilAction(workflow.RenewEnvironment), renewed(true))
+	warm := times(1, untilAction(workflow.CallAgent), plans(withSetUp), untilAction(workflow.RestoreEnvironment), renewed(true))
 	loose := answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
-		return workflow.EnvironmentKept{Outcome: o, Loose: []string{"a\x1b.txt", "b.txt"}}
+		return workflow.SnapshotTaken{Outcome: o, Untracked: []string{"a\x1b.txt", "b.txt"}}
 	})
 	for _, c := range []struct {
 		name string

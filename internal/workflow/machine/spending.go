@@ -27,7 +27,7 @@ func (m *machine) spend(u workflow.Usage, calls int) {
 func (m *machine) sessionBegan(e workflow.SessionBegan) {
 	j := &m.run.Details
 	j.Epoch = max(j.Epoch, e.Epoch)
-	m.ceil(e.Ceiling)
+	m.ceil(e.Budget)
 	if e.Grant {
 		j.Used.Tokens, j.Used.CostMicroUSD, j.Used.Calls = 0, 0, 0
 	}

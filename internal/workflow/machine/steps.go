@@ -52,8 +52,8 @@ func (m *machine) callImplementer(reason string) {
 		a.StepID, a.Attempt = step.StepID, step.Attempt
 		doing = fmt.Sprintf("%s %s: %s", a.StepID, step.Title, j.Phase.Position().Doing)
 	} else {
-		j.MendAttempt++
-		a.StepID, a.Attempt = fixID(j.Mends), j.MendAttempt
+		j.FixAttempt++
+		a.StepID, a.Attempt = fixID(j.Fixes), j.FixAttempt
 		doing = fmt.Sprintf("%s: %s to mend", a.StepID, wording.Count(len(j.Findings), "finding"))
 	}
 	if a.Attempt > 1 {

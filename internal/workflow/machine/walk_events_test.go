@@ -12,7 +12,7 @@ import (
 // outcome of the action that would be performed now.
 func eventsFor(r workflow.Run) []workflow.Event {
 	head := r.Details.Head
-	events := []workflow.Event{workflow.Admitted{Epoch: 1}, workflow.Named{Program: "./agent.sh"}, workflow.Waiting{For: "a slot"}, workflow.Interrupted{}, workflow.Prepared{}, workflow.WorkLaid{Commit: "upon"}, workflow.SessionBegan{}, workflow.SessionUsed{Usage: workflow.Usage{OutputTokens: 1}}, workflow.WorkFound{Ref: "refs/signalbox/kept/42/found"}, workflow.StopRequested{}, workflow.StopRequested{Cancel: true}, workflow.Resumed{}, workflow.Resumed{Force: true}, workflow.Retried{},
+	events := []workflow.Event{workflow.Admitted{Epoch: 1}, workflow.Named{Program: "./agent.sh"}, workflow.Waiting{For: "a slot"}, workflow.Interrupted{}, workflow.Prepared{}, workflow.SessionBaseSet{Commit: "upon"}, workflow.SessionBegan{}, workflow.SessionUsed{Usage: workflow.Usage{OutputTokens: 1}}, workflow.WorkFound{Ref: "refs/signalbox/kept/42/found"}, workflow.StopRequested{}, workflow.StopRequested{Cancel: true}, workflow.Resumed{}, workflow.Resumed{Force: true}, workflow.Retried{},
 		workflow.Approved{Commit: head, By: "ada"}, workflow.Approved{Commit: "of another time"}, workflow.Rejected{Reason: "no"}}
 	if commit := fmt.Sprintf("p%04d", r.Details.Orders); r.Details.Settings.Workflow == workflow.WorkflowCustom && len(r.Details.Moves) == 0 { // see movable; one tells all
 		kept := "refs/signalbox/kept/42/" + commit
@@ -50,7 +50,7 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 	lasting := workflow.ActionFailed{Outcome: o, Error: workflow.Error{Category: workflow.CategoryGit, ReasonCode: "CHECKOUT_IN_THE_WAY", Title: "in the way"}}
 	events := []workflow.Event{passing, lasting}
 	switch a.Kind {
-	case workflow.CallAgent, workflow.RunTests, workflow.RenewEnvironment, workflow.RemoveEnvironment:
+	case workflow.CallAgent, workflow.RunTests, workflow.RestoreEnvironment, workflow.RemoveEnvironment:
 		events = append(events, workflow.ActionFailed{Outcome: o, Error: tooLarge})
 	}
 	switch a.Kind {
@@ -60,12 +60,12 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 		return append(events, workflow.BranchCreated{Outcome: o, BaseCommit: "base" + commit})
 	case workflow.DetectEnvironment:
 		return append(events, workflow.EnvironmentDetected{Outcome: o})
-	case workflow.RenewEnvironment:
-		return append(events, workflow.EnvironmentRenewed{Outcome: o, Fingerprint: "f1"}, workflow.EnvironmentRenewed{Outcome: o, Fingerprint: "f1", Warm: true})
+	case workflow.RestoreEnvironment:
+		return append(events, workflow.EnvironmentRestored{Outcome: o, Fingerprint: "f1"}, workflow.EnvironmentRestored{Outcome: o, Fingerprint: "f1", Warm: true})
 	case workflow.AdoptSetUp:
 		return append(events, workflow.SetUpAdopted{Outcome: o})
-	case workflow.KeepEnvironment:
-		return append(events, workflow.EnvironmentKept{Outcome: o}, workflow.EnvironmentKept{Outcome: o, Problem: "the disk is full"})
+	case workflow.SnapshotEnvironment:
+		return append(events, workflow.SnapshotTaken{Outcome: o}, workflow.SnapshotTaken{Outcome: o, Problem: "the disk is full"})
 	case workflow.CreateEnvironment:
 		return append(events, workflow.EnvironmentCreated{Outcome: o, EnvID: "issue-42", Isolation: "bubblewrap"})
 	case workflow.ReadDesign:
@@ -151,7 +151,7 @@ func answers(o workflow.Outcome, a workflow.Action) []workflow.Event {
 
 // eventName is the event's type and, where that decides, what it says.
 func eventName(event workflow.Event) string {
-	name := string(event.Name())
+	name := string(workflow.NameOf(event))
 	says := ""
 	switch e := event.(type) {
 	case workflow.Admitted:
