@@ -166,7 +166,7 @@ func TestWorkContinuesWithAWarningOnceTheRepairsAreUsedUp(t *testing.T) {
 	if note := r.Details.Phases[workflow.DesignCheck].Note; !strings.Contains(note, "warning: the environment's set-up failed") {
 		t.Errorf("design-check says %q", note)
 	}
-	i := slices.IndexFunc(p.comments(), func(text string) bool { return strings.HasPrefix(text, "## Environment set-up failed") })
+	i := slices.IndexFunc(p.comments(), func(text string) bool { return strings.HasPrefix(text, "## Environment setup failed") })
 	if i < 0 {
 		t.Fatalf("no comment tells of it: %q", p.comments())
 	}

@@ -2,10 +2,9 @@ package workflow
 
 import "time"
 
-// Action is an order, as data. It is saved with the run before it is performed
-// and may be performed more than once: it first
-// looks for the thing that it would create. What an action works on (branch, environment, pull
-// request) is read from the run; here is only what tells it from its like.
+// Action is an order as data. It is saved with the run before it is performed, and may be performed more than once: after a crash, it first looks
+// for what it would create. The run says which branch, environment and pull request it works on; an action only holds what tells it from others of
+// its kind.
 type Action struct {
 	// Key is unique within the run; the answering Event carries it.
 	Key  string     `json:"key"`
@@ -14,66 +13,90 @@ type Action struct {
 	Role    Role   `json:"role,omitempty"`
 	StepID  string `json:"step_id,omitempty"`
 	Attempt int    `json:"attempt,omitempty"`
-	// Purpose and Commands belong to RunTests and RunSetUp. SnapshotEnvironment has the Purpose of tests that ran since the
-	// set-up was adopted.
+	// Purpose and Commands belong to run_tests and run_set_up. With keep_environment, Purpose says that tests ran after the setup was adopted.
 	Purpose  TestPurpose `json:"purpose,omitempty"`
 	Commands []string    `json:"commands,omitempty"`
-	// Expected is the verification output that the command must print, nil for a set-up command.
+	// Expected is the output that a verification command must print; null for a setup command.
 	Expected *string `json:"expected,omitempty"`
-	// Reason tells the implementer why it is called again: failing tests, findings, no change. With
-	// RestoreEnvironment it says why what is kept for the set-up is to be forgotten.
+	// Reason tells the implementer why it is called again: failing tests, findings, no change. With renew_environment, it says why the snapshot is
+	// evicted first.
 	Reason string `json:"reason,omitempty"`
-	// InPlace: an implementer that cannot be begun anew, because what lies in the environment is too
-	// large to keep, goes on with it. It was told so, and it made it.
+	// InPlace: the implementer continues with the files in the environment, because they are too large to keep and so cannot be removed. It was
+	// told that they are too large.
 	InPlace bool `json:"in_place,omitempty"`
-	// Until belongs to Wait.
+	// Until is the end of a wait.
 	Until   *time.Time `json:"until,omitempty"`
 	Unknown Unknown    `json:",embed"`
 }
 
-// ActionKind is the verb of an Action.
+// ActionKind is the verb of an Action. Each is answered by the event that its comment names, or by ActionFailed.
 type ActionKind string
 
 const (
-	CheckDependencies   ActionKind = "check_dependencies" // → DependenciesChecked
-	CreateBranch        ActionKind = "create_branch"      // → BranchCreated
-	DetectEnvironment   ActionKind = "detect_environment" // → EnvironmentDetected
-	CreateEnvironment   ActionKind = "create_environment" // → EnvironmentCreated
-	ReadDesign          ActionKind = "read_design"        // → DesignFound
-	CallAgent           ActionKind = "call_agent"         // → PlanAnswered, ReviewAnswered, RepairAnswered, Implemented, AnswerRefused or AgentFailed
-	MergeBase           ActionKind = "merge_base"         // → BaseMerged
-	WritePlan           ActionKind = "write_plan"         // → PlanWritten
-	RestoreEnvironment  ActionKind = "renew_environment"  // → EnvironmentRenewed
-	RunSetUp            ActionKind = "run_set_up"         // → SetUpEnded
-	AdoptSetUp          ActionKind = "adopt_set_up"       // → SetUpAdopted
-	SnapshotEnvironment ActionKind = "keep_environment"   // → EnvironmentKept
-	RecordChange        ActionKind = "record_change"      // → ChangeRecorded or ChangeRefused
-	RunTests            ActionKind = "run_tests"          // → TestsEnded
-	OpenPullRequest     ActionKind = "open_pull_request"  // → PullRequestOpened
-	WatchChecks         ActionKind = "watch_checks"       // → ChecksEnded
-	MergePullRequest    ActionKind = "merge_pull_request" // → Merged or BaseMoved
-	ClosePullRequest    ActionKind = "close_pull_request" // → PullRequestClosed
-	RemoveEnvironment   ActionKind = "remove_environment" // → EnvironmentRemoved
-	CloseRequest        ActionKind = "close_request"      // → RequestClosed
-	PostComment         ActionKind = "post_comment"       // → CommentPosted
-	FindAgreement       ActionKind = "find_agreement"     // → AgreementFound
-	KeepAgreement       ActionKind = "keep_agreement"     // → AgreementKept
-	DropWork            ActionKind = "drop_work"          // → WorkDropped
-	Wait                ActionKind = "wait"               // → Waited
+	// CheckDependencies looks up whether the requests that this one depends on are merged. → DependenciesChecked
+	CheckDependencies ActionKind = "check_dependencies"
+	// CreateBranch makes the run's branch at the base branch's present commit. → BranchCreated
+	CreateBranch ActionKind = "create_branch"
+	// DetectEnvironment reads the project's files for how to set it up. → EnvironmentDetected
+	DetectEnvironment ActionKind = "detect_environment"
+	// CreateEnvironment makes the environment, without its setup. → EnvironmentCreated
+	CreateEnvironment ActionKind = "create_environment"
+	// ReadDesign finds the documents for the planner. → DesignFound
+	ReadDesign ActionKind = "read_design"
+	// CallAgent calls the agent of Role; it costs money. → PlanAnswered, ReviewAnswered, RepairAnswered, Implemented, AnswerRefused or AgentFailed
+	CallAgent ActionKind = "call_agent"
+	// MergeBase merges the base branch into the change; conflicts become markers. → BaseMerged
+	MergeBase ActionKind = "merge_base"
+	// WritePlan writes planning.json. → PlanWritten
+	WritePlan ActionKind = "write_plan"
+	// RestoreEnvironment brings the environment to where its setup begins, or to the snapshot of an earlier one. → EnvironmentRenewed
+	RestoreEnvironment ActionKind = "renew_environment"
+	// RunSetUp runs one setup or verification command. → SetUpEnded
+	RunSetUp ActionKind = "run_set_up"
+	// AdoptSetUp makes what the setup left the environment's own, so that tests can run in it. → SetUpAdopted
+	AdoptSetUp ActionKind = "adopt_set_up"
+	// SnapshotEnvironment keeps the environment as it is for this run and for later ones with the same fingerprint. → EnvironmentKept
+	SnapshotEnvironment ActionKind = "keep_environment"
+	// RecordChange makes a commit of what the implementer left. → ChangeRecorded or ChangeRefused
+	RecordChange ActionKind = "record_change"
+	// RunTests runs test commands on the last recorded commit. → TestsEnded
+	RunTests ActionKind = "run_tests"
+	// OpenPullRequest pushes the branch and opens its pull request, or updates it. → PullRequestOpened
+	OpenPullRequest ActionKind = "open_pull_request"
+	// WatchChecks waits for the checks of the merge candidate, or runs them where the forge has none. → ChecksEnded
+	WatchChecks ActionKind = "watch_checks"
+	// MergePullRequest merges exactly the checked candidate. → Merged, BaseMoved or HeadMoved
+	MergePullRequest ActionKind = "merge_pull_request"
+	// ClosePullRequest closes the pull request of a canceled run. → PullRequestClosed
+	ClosePullRequest ActionKind = "close_pull_request"
+	// RemoveEnvironment removes the environment and the branch, once their work is merged or on a ref. → EnvironmentRemoved
+	RemoveEnvironment ActionKind = "remove_environment"
+	// CloseRequest closes the merged request. → RequestClosed
+	CloseRequest ActionKind = "close_request"
+	// PostComment posts Reason on the issue. → CommentPosted
+	PostComment ActionKind = "post_comment"
+	// FindAgreement looks up whether a person agreed to this setup in an earlier run. → AgreementFound
+	FindAgreement ActionKind = "find_agreement"
+	// KeepAgreement records a person's agreement to the setup on this machine, for later runs. → AgreementKept
+	KeepAgreement ActionKind = "keep_agreement"
+	// DropWork brings the environment back to the last recorded commit; what is too large to keep is lost. → WorkDropped
+	DropWork ActionKind = "drop_work"
+	// Wait does nothing until Until. → Waited
+	Wait ActionKind = "wait"
 )
 
 // TestPurpose tells the tests of a run apart.
 type TestPurpose string
 
 const (
-	UnitTests   TestPurpose = "unit"
-	E2ETests    TestPurpose = "e2e" // after the unit tests, where a change must pass
-	StressTests TestPurpose = "stress"
-	BaseTests   TestPurpose = "base" // before anything is changed
+	UnitTests   TestPurpose = "unit"   // the project's tests, on every recorded change
+	E2ETests    TestPurpose = "e2e"    // after the unit tests, if the change must pass
+	StressTests TestPurpose = "stress" // once the review passed
+	BaseTests   TestPurpose = "base"   // before anything is changed
 )
 
-// Presence is what the engine of Details.Epoch knows of the run's environment because it did it itself. No other
-// engine may rely on it, and none of it holds for longer than the engine has the run: see Readmitted.
+// Presence is what the engine of Details.Epoch knows about the run's environment, because it did it itself. No other engine may rely on it, and
+// nothing in it outlives a stop of the run, except that the environment was entered and agents start.
 type Presence struct {
 	// Entered: this engine has started something in the environment, so the files there are its own.
 	Entered bool `json:"entered,omitzero"`
@@ -81,18 +104,8 @@ type Presence struct {
 	AgentsStart bool `json:"agents_start,omitzero"`
 	// Content is the commit that the environment was just recorded as or brought to; empty once anything ran in it.
 	Content string `json:"content,omitzero"`
-	// TestedAt is the commit that the environment was at before tests ran in it, and nothing else since: what is
-	// there beyond that commit, they left, and would leave again.
+	// TestedAt is the commit that the environment was at before tests, and nothing else, ran in it. Anything beyond that commit was left by the
+	// tests, which would leave it again.
 	TestedAt string  `json:"tested_at,omitzero"`
 	Unknown  Unknown `json:",embed"`
-}
-
-// Readmitted is what holds of it when a run is admitted, by the same engine as before or by another one. An action
-// that was stopped has no outcome, so what lies in the environment is known to neither.
-func (p Presence) Readmitted(same bool) Presence {
-	if !same {
-		return Presence{Unknown: p.Unknown}
-	}
-	p.Content, p.TestedAt = "", ""
-	return p
 }

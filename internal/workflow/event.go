@@ -6,21 +6,20 @@ import (
 	"signalbox/internal/workflow/policy"
 )
 
-// Event is a fact that Decide takes into account: something a person ordered,
-// or the outcome of an Action. A fact says what happened, never what to do
-// about it.
+// Event is a fact that the state machine takes into account: an order from a person or the queue, something that the engine noticed, or the outcome
+// of an Action. It says what happened, never what to do about it. The line of events.jsonl names it; see NameOf.
 type Event interface {
 	// Answers returns the outcome of the action that the event answers; nil for an event that answers none.
 	Answers() *Outcome
 }
 
-// Outcome is embedded in every event that answers an Action. An outcome whose
-// Key is not pending is ignored: it was answered before, or never asked for.
+// Outcome is embedded in every event that answers an Action. If its Key is not the first pending one, the event is
+// ignored: the action was answered before, or never ordered.
 type Outcome struct {
 	Key string `json:"key"`
-	// Call is what a call of an agent came to beside what the event says; nil of other actions.
+	// Call is what a call of an agent used and left, beside its answer; nil for other actions.
 	Call *Call `json:"call,omitempty"`
-	// Presence is what the engine knows of the environment after the action; nil leaves what it knew before.
+	// Presence is what the engine knows about the environment after the action; nil leaves what it knew before.
 	Presence *Presence `json:"-"`
 }
 
@@ -31,148 +30,154 @@ type order struct{}
 
 func (order) Answers() *Outcome { return nil }
 
-// What people and the queue say.
+// Orders from people and from the queue.
 type (
-	// Admitted: the run holds its request lock and a slot of the queue. It starts, or goes on.
+	// Admitted: the run holds its request's lock and a slot of the queue. It starts, or continues.
 	Admitted struct {
 		order
 		Request, Queue Lock
-		Epoch          int64
-		// Isolation is what commands will be kept in from now on; empty means as before.
+		// Epoch is the fencing token of the request's lock; it grows with each runner.
+		Epoch int64
+		// Isolation is what keeps commands apart from the host from now on; empty means as before.
 		Isolation string
 		// Prepare: the run goes no further than its environment, for a session.
 		Prepare bool
-		// Ceiling is what the run's agents may use from now on; nil means as before. It is no goal of
-		// the run, so a changed configuration counts at once.
+		// Budget is what the run's agents may use from now on; nil means as before. A changed configuration counts at once, because the budget
+		// is no part of the run's goal.
 		Budget *Spending
-		// Base is the full id of the base branch's commit, empty where it was not asked for: see Details.FromBase.
+		// Base is the full id of the base branch's present commit; empty if it was not looked up. See Details.FromBase.
 		Base string
-		// Settings are what the configuration says now; they count for a run that goes on FromBase because
-		// its tests could not run. Nil leaves them.
+		// Settings are those of the present configuration. They count only for a run that continues FromBase because its tests could not run.
+		// Nil leaves the run's own.
 		Settings *Settings
 	}
-	// Named: a person named Program to implement the request from now on. It is saved before the run waits
-	// for anything, so that a crash in the queue does not lose it.
+	// Named: a person named Program to implement the request from now on. It is saved before the run waits for anything, so a crash in the queue
+	// does not lose it.
 	Named struct {
 		order
 		Program string
 	}
-	// Waiting: no slot, or another run must end first; For says which, for people. The run is in the
-	// hands of a runner, which holds Request.
+	// Waiting: there is no free slot, or another run must end first. For says which, for people. A runner holds Request.
 	Waiting struct {
 		order
 		For     string
 		Request Lock
 	}
-	// StopRequested: a person wants the run to stand still, or (Cancel) to be given up.
+	// StopRequested: a person stops the run or, with Cancel, gives it up.
 	StopRequested struct {
 		order
 		Cancel bool
 	}
-	// Interrupted: the process that carries the run was told to end, and not by anybody who wants the run
-	// to stand still: the machine shuts down, or the terminal is gone. Whoever carries it next goes on.
+	// Interrupted: the run's process was told to end, but by no one who wants the run to stop: the machine shuts down, or the terminal was
+	// closed. The next runner continues it.
 	Interrupted struct{ order }
-	// Prepared: the run was wanted for its environment alone, and has it.
+	// Prepared: the run was only wanted for its environment, which is there now.
 	Prepared struct{ order }
-	// Resumed: a person says that what stopped the run is settled.
+	// Resumed: a person says that what stopped the run is settled. Its budgets start again.
 	Resumed struct {
 		order
-		// Force: and that work which is too large to keep may be lost, where that is what stopped it.
+		// Force: work that is too large to keep may be lost, or the run continues although its tests cannot run, if that is what stopped it.
 		Force bool
 	}
-	// Retried: a person wants a failed run to be tried again.
+	// Retried: a person wants a failed run to be tried again. Its budgets start again.
 	Retried struct{ order }
-	// Approved: a person agrees to Commit.
+	// Approved: a person agrees to Commit. If the change has another head by now, nothing happens.
 	Approved struct {
 		order
 		Commit, By string
 	}
-	// AgentReported: the call of the pending action Key has come to this so far.
-	AgentReported struct {
+	// Rejected: a person sends the change back; Reason tells the implementer why.
+	Rejected struct {
 		order
-		Key  string
-		Call Call
+		Reason, By string
 	}
-	// SessionBegan: a session works in the environment of the run, which nobody carries. It counts as one
-	// call. Grant: a person grants the run's budgets anew. The others are as in Admitted.
-	SessionBegan struct {
-		order
-		Epoch  int64
-		Budget *Spending
-		Grant  bool
-	}
-	// SessionUsed: it has used this since it was told last.
-	SessionUsed struct {
-		order
-		Usage Usage
-	}
-	// SessionBaseSet: the environment is about to be brought to Commit, for a session. See Details.Upon.
-	SessionBaseSet struct {
-		order
-		Commit string
-	}
-	// WorkFound: what lay unrecorded in the environment when the run went on there is on Ref.
-	WorkFound struct {
-		order
-		Ref string
-	}
-	// BranchMoved: the run's branch is at Commit, where Signalbox did not put it; an empty Commit means that
-	// it is gone. OnTop: Commit continues Head. Commits is how many commits it has that Head lacks, By who
-	// wrote them, KeptRef the ref that holds them. Whole is what the change would be with them.
-	BranchMoved struct {
-		order
-		Commit  string
-		OnTop   bool
-		Commits int
-		By      []string
-		KeptRef string
-		// Whole, Concerns and Tests are as in ChangeRecorded.
-		Whole    []policy.FileChange
-		Concerns []policy.Concern
-		Tests    []policy.TestFile
-	}
-	// Asked: the agent of the pending action Question.Key asks, and waits. What is not the agent's own
-	// word in Question is not read.
-	Asked struct {
-		order
-		Question Question
-	}
-	// Answered: somebody, or the deadline, answers the question that Answer names. Command is the ID of
-	// the Command that said so, if one did.
+	// SyncOrdered: a person wants the base branch, as it is now, merged into the change.
+	SyncOrdered struct{ order }
+	// Answered: a person, or the deadline, answers the question that Answer names. Command is the ID of the Command that said so; empty if none
+	// did.
 	Answered struct {
 		order
 		Command string
 		Answer  Answer
 	}
-	// Withdrawn: the agent wants no answer to Question, an ID, any more.
+)
+
+// What the engine and sessions notice.
+type (
+	// AgentReported: what the call of the pending action Key has used and left so far. After a crash, the call is booked from it.
+	AgentReported struct {
+		order
+		Key  string
+		Call Call
+	}
+	// Asked: the agent of the pending action Question.Key asks, and waits. Only the agent's own words in Question are read.
+	Asked struct {
+		order
+		Question Question
+	}
+	// Withdrawn: the agent no longer waits for an answer to Question, an ID.
 	Withdrawn struct {
 		order
 		Question string
 	}
-	// SyncOrdered: a person wants the base branch of now merged into the change.
-	SyncOrdered struct{ order }
-	// Rejected: a person sends the change back.
-	Rejected struct {
+	// SessionBegan: a session works in the run's environment while no runner does. It counts as one call. Epoch and Budget are as in Admitted.
+	SessionBegan struct {
 		order
-		Reason, By string
+		Epoch  int64
+		Budget *Spending
+		// Grant: a person grants the run's budgets again.
+		Grant bool
+	}
+	// SessionUsed: the session used this much since its last report.
+	SessionUsed struct {
+		order
+		Usage Usage
+	}
+	// SessionBaseSet: the environment is about to be brought to Commit, for a session. See Details.SessionBase.
+	SessionBaseSet struct {
+		order
+		Commit string
+	}
+	// WorkFound: when the run continued in its environment, unrecorded work was there. It is saved on Ref.
+	WorkFound struct {
+		order
+		Ref string
+	}
+	// BranchMoved: the run's branch is at Commit, and Signalbox did not put it there; an empty Commit means that the branch was deleted.
+	BranchMoved struct {
+		order
+		Commit string
+		// OnTop: Commit continues Head.
+		OnTop bool
+		// Commits is how many commits Head lacks, By their authors, KeptRef the ref that holds them.
+		Commits int
+		By      []string
+		KeptRef string
+		// Whole is the change as it would be with them; Whole, Concerns and Tests are as in ChangeRecorded.
+		Whole    []policy.FileChange
+		Concerns []policy.Concern
+		Tests    []policy.TestFile
 	}
 )
 
-// What performing an action brought.
+// Outcomes of actions.
 type (
-	// DependenciesChecked: Missing requests are not merged yet.
+	// DependenciesChecked: the requests that this one depends on were looked up; Missing are not merged yet.
 	DependenciesChecked struct {
 		Outcome
 		Missing []string
 	}
+	// BranchCreated: the branch begins at BaseCommit, a full id.
 	BranchCreated struct {
 		Outcome
 		BaseCommit string
 	}
+	// EnvironmentDetected: the project's files were read.
 	EnvironmentDetected struct {
 		Outcome
 		Detection Detection
 	}
+	// EnvironmentCreated: the environment EnvID is in Path. Its setup has not begun.
 	EnvironmentCreated struct {
 		Outcome
 		EnvID, Path, Isolation, Fingerprint string
@@ -193,17 +198,19 @@ type (
 		Outcome
 		Path string
 	}
+	// ReviewAnswered: the reviewer's answer kept its contract.
 	ReviewAnswered struct {
 		Outcome
 		Review  Review
 		LogPath string
 	}
+	// RepairAnswered: the repairer's answer kept its contract.
 	RepairAnswered struct {
 		Outcome
 		Repair  Repair
 		LogPath string
 	}
-	// AnswerRefused: an answer broke its contract; Problems say how.
+	// AnswerRefused: an agent's answer broke its contract; Problems say how.
 	AnswerRefused struct {
 		Outcome
 		Problems []string
@@ -215,65 +222,65 @@ type (
 		Summary, LogPath string
 	}
 	// AgentFailed: the agent did not end well. Code is a reason code such as AGENT_HUNG.
-	// Until is when the model is to be had again, of those that a limit stopped; zero if not told.
 	AgentFailed struct {
 		Outcome
 		Code, Message, LogPath string
-		Until                  time.Time
+		// Until is when a limit of the provider ends; zero if there is none or it wasn't said.
+		Until time.Time
 	}
-	// EnvironmentRestored: the environment is where its set-up begins or, Warm, where an earlier
-	// one with the same Fingerprint ended.
+	// EnvironmentRestored: the environment is where its setup begins or, Warm, where an earlier setup with the same Fingerprint ended.
 	EnvironmentRestored struct {
 		Outcome
 		Fingerprint string
 		Warm        bool
-		// Tested is what an earlier run found of the tests on the same commit in the same environment; nil if none did.
+		// Tested is the result of an earlier run's tests on the same commit in the same environment; nil if there is none.
 		Tested *BaseCheck
 	}
-	// SetUpEnded: one set-up or verification command ended.
+	// SetUpEnded: one setup or verification command ended.
 	SetUpEnded struct {
 		Outcome
-		OK         bool
+		OK bool
+		// Class says what to do about a failure.
 		Class      FailureClass
 		Message    string
 		LogPath    string
 		DurationMS int64
 	}
-	// SetUpAdopted: what the set-up made is the environment's, before tests run in it. Untracked is as in
-	// SnapshotTaken.
+	// SetUpAdopted: the environment's files are those that the setup left, and tests may run in it. Untracked is as in SnapshotTaken.
 	SetUpAdopted struct {
 		Outcome
 		Untracked []string
 	}
-	// SnapshotTaken: what the set-up made is the environment's. Problem says why it could not be
-	// kept for later ones, empty if it was. Untracked are the files that could not be: see SetUp.Untracked.
+	// SnapshotTaken: the environment can be restored to what the setup left.
 	SnapshotTaken struct {
 		Outcome
-		Problem   string
+		// Problem says why later runs can't use the snapshot; empty if they can.
+		Problem string
+		// Untracked are the files that no snapshot holds: see SetUp.Untracked.
 		Untracked []string
 	}
-	// ChangeRecorded: the environment's content is a commit in our repository.
+	// ChangeRecorded: the environment's content is a commit in the user's repository.
 	ChangeRecorded struct {
 		Outcome
-		// Commit equals the head before when nothing changed.
+		// Commit equals the head before if nothing changed.
 		Commit string
-		// Files differ from the step's base, Whole from the commit where the branch began; a nil
-		// Whole was not looked at.
+		// Files differ from the step's base, Whole from the commit where the branch began; a nil Whole was not looked at.
 		Files, Whole []policy.FileChange
-		// Concerns are about the whole change, Tests the files of tests in it that were there before.
+		// Concerns are about the whole change. Tests are the files of tests in it that existed before.
 		Concerns  []policy.Concern
 		Tests     []policy.TestFile
 		PatchPath string
-		// Unresolved are the files in which conflict markers are left.
+		// Unresolved are the files that still have conflict markers.
 		Unresolved []string
 	}
 	// ChangeRefused: the environment's content cannot be recorded at all.
 	ChangeRefused struct {
 		Outcome
 		Problems []string
-		// TooLarge: nor can it be kept aside.
+		// TooLarge: it cannot be saved to a ref either.
 		TooLarge bool
 	}
+	// TestsEnded: test commands ran on Commit; Command is all of them, or the one that failed.
 	TestsEnded struct {
 		Outcome
 		Passed     bool
@@ -282,19 +289,21 @@ type (
 		LogPath    string
 		DurationMS int64
 		Summary    string // of the failure, a few lines
-		// Failures are the commands that failed. Of the base's tests they include those that ran no test.
+		// Failures are the commands that failed. On the base, they include commands that ran no test.
 		Failures []TestFailure
 	}
+	// PullRequestOpened: the change is offered on the forge. If its pull request was open already, the head was pushed to it.
 	PullRequestOpened struct {
 		Outcome
 		Number     int
 		URL        string
 		CompareURL string
 	}
+	// ChecksEnded: the checks of the merge candidate came to State.
 	ChecksEnded struct {
 		Outcome
 		State ChecksState
-		// Known are the tests that fail as they failed before the change, where nothing else did; State is ChecksPassed then.
+		// Known are the tests that fail as they failed before the change, if nothing else fails; then State is ChecksPassed.
 		Known      []string
 		Candidate  Candidate
 		Command    string
@@ -302,12 +311,13 @@ type (
 		LogPath    string
 		Summary    string
 	}
+	// Merged: the base branch contains the change; Commit is the full id of the merge.
 	Merged struct {
 		Outcome
 		Commit string
 	}
-	// BaseMerged: the base branch, at Base, is part of the change, whose new head is Commit; with the head as it was,
-	// nothing was missing. Conflicts are the files that hold conflict markers.
+	// BaseMerged: the base branch, at Base, is part of the change, whose new head is Commit. If Commit is the head as it was, the base had
+	// nothing new. Conflicts are the files that have conflict markers.
 	BaseMerged struct {
 		Outcome
 		Base, Commit string
@@ -317,48 +327,56 @@ type (
 		Concerns []policy.Concern
 		Tests    []policy.TestFile
 	}
+	// PullRequestClosed: the pull request of a canceled run is closed unmerged.
 	PullRequestClosed struct{ Outcome }
-	// HeadMoved: the branch has commits that the checks have not seen.
+	// HeadMoved: the branch has commits that the checks have not seen. Nothing was merged.
 	HeadMoved struct{ Outcome }
-	// BaseMoved: the base branch has commits that the checks have not seen.
+	// BaseMoved: the base branch has commits that the checks have not seen. Nothing was merged.
 	BaseMoved struct{ Outcome }
-	// EnvironmentRemoved: KeptRef holds its work.
+	// EnvironmentRemoved: the environment and the branch are gone. KeptRef holds their work; empty if there was none to keep.
 	EnvironmentRemoved struct {
 		Outcome
 		KeptRef string
 	}
-	// AgreementFound: in an earlier run a person agreed to the SetUp.Content named; empty: no one did.
+	// AgreementFound: a person agreed to the SetUp.Content named Content in an earlier run; empty if no one did.
 	AgreementFound struct {
 		Outcome
 		Content string
 	}
-	// AgreementKept: later runs with the same set-up will find it. Problem says why not, empty if they will.
+	// AgreementKept: later runs with the same setup will find the agreement. Problem says why they won't; empty if they will.
 	AgreementKept struct {
 		Outcome
 		Problem string
 	}
+	// RequestClosed: the request is closed, as the last thing in a run's life.
 	RequestClosed struct{ Outcome }
-	// WorkDropped: the environment is as it was last recorded. What was too large to keep is lost.
-	WorkDropped   struct{ Outcome }
+	// WorkDropped: the environment is as it was last recorded. Work that was too large to keep is lost.
+	WorkDropped struct{ Outcome }
+	// CommentPosted: the issue has the comment about the failed setup.
 	CommentPosted struct{ Outcome }
-	Waited        struct{ Outcome }
+	// Waited: the time of a wait is over.
+	Waited struct{ Outcome }
 	// ActionFailed: the action could not be performed at all.
 	ActionFailed struct {
 		Outcome
 		Error Error
-		// RetryAfter is how long the other side asks us to wait; 0 if it did not say.
+		// RetryAfter is how long the other side asked to wait; 0 if it didn't say.
 		RetryAfter time.Duration
 	}
 )
 
-// ChecksState is what the forge's checks came to.
+// ChecksState is the result of the checks of a merge candidate.
 type ChecksState string
 
 const (
-	ChecksPassed   ChecksState = "passed"
-	ChecksFailed   ChecksState = "failed"
-	ChecksConflict ChecksState = "conflict" // the change does not merge with the base
-	ChecksSilent   ChecksState = "silent"   // nothing was reported within the time limit
-	// ChecksUnsettled: they ran out of time or memory, so the next time may tell otherwise.
+	// ChecksPassed: the candidate may be merged.
+	ChecksPassed ChecksState = "passed"
+	// ChecksFailed: the change goes back to the implementer, until Limits.CIFailures of them in a row stop the run.
+	ChecksFailed ChecksState = "failed"
+	// ChecksConflict: the change does not merge with the base. The steps are repeated there, or a person resolves it.
+	ChecksConflict ChecksState = "conflict"
+	// ChecksSilent: the forge reported nothing within Limits.ChecksTotalSec. The run stops for a person.
+	ChecksSilent ChecksState = "silent"
+	// ChecksUnsettled: they ran out of time or memory, so the next time may tell otherwise. They are repeated once.
 	ChecksUnsettled ChecksState = "unsettled"
 )

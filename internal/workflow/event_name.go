@@ -1,7 +1,5 @@
 package workflow
 
-import "reflect"
-
 // EventName names an event in documents: the lines of events.jsonl and, in time, other engines' histories. A name never changes and is never
 // reused for something else, even if the Go type is renamed.
 type EventName string
@@ -14,63 +12,117 @@ const (
 	EventRecovered = "Recovered"
 )
 
-// eventNames holds the name of each event; the type's comment says what happened.
-var eventNames = map[reflect.Type]EventName{
-	reflect.TypeFor[Admitted]():            "Admitted",
-	reflect.TypeFor[Named]():               "Named",
-	reflect.TypeFor[Waiting]():             "Waiting",
-	reflect.TypeFor[StopRequested]():       "StopRequested",
-	reflect.TypeFor[Interrupted]():         "Interrupted",
-	reflect.TypeFor[Prepared]():            "Prepared",
-	reflect.TypeFor[Resumed]():             "Resumed",
-	reflect.TypeFor[Retried]():             "Retried",
-	reflect.TypeFor[Approved]():            "Approved",
-	reflect.TypeFor[SyncOrdered]():         "SyncOrdered",
-	reflect.TypeFor[Rejected]():            "Rejected",
-	reflect.TypeFor[AgentReported]():       "AgentReported",
-	reflect.TypeFor[SessionBegan]():        "SessionBegan",
-	reflect.TypeFor[SessionUsed]():         "SessionUsed",
-	reflect.TypeFor[SessionBaseSet]():      "WorkLaid",
-	reflect.TypeFor[WorkFound]():           "WorkFound",
-	reflect.TypeFor[BranchMoved]():         "BranchMoved",
-	reflect.TypeFor[Asked]():               "Asked",
-	reflect.TypeFor[Answered]():            "Answered",
-	reflect.TypeFor[Withdrawn]():           "Withdrawn",
-	reflect.TypeFor[DependenciesChecked](): "DependenciesChecked",
-	reflect.TypeFor[BranchCreated]():       "BranchCreated",
-	reflect.TypeFor[EnvironmentDetected](): "EnvironmentDetected",
-	reflect.TypeFor[EnvironmentCreated]():  "EnvironmentCreated",
-	reflect.TypeFor[DesignFound]():         "DesignFound",
-	reflect.TypeFor[PlanAnswered]():        "PlanAnswered",
-	reflect.TypeFor[PlanWritten]():         "PlanWritten",
-	reflect.TypeFor[AnswerRefused]():       "AnswerRefused",
-	reflect.TypeFor[RepairAnswered]():      "RepairAnswered",
-	reflect.TypeFor[EnvironmentRestored](): "EnvironmentRenewed",
-	reflect.TypeFor[SetUpAdopted]():        "SetUpAdopted",
-	reflect.TypeFor[SnapshotTaken]():       "EnvironmentKept",
-	reflect.TypeFor[SetUpEnded]():          "SetUpEnded",
-	reflect.TypeFor[CommentPosted]():       "CommentPosted",
-	reflect.TypeFor[Implemented]():         "Implemented",
-	reflect.TypeFor[ChangeRecorded]():      "ChangeRecorded",
-	reflect.TypeFor[ChangeRefused]():       "ChangeRefused",
-	reflect.TypeFor[TestsEnded]():          "TestsEnded",
-	reflect.TypeFor[ReviewAnswered]():      "ReviewAnswered",
-	reflect.TypeFor[AgentFailed]():         "AgentFailed",
-	reflect.TypeFor[PullRequestOpened]():   "PullRequestOpened",
-	reflect.TypeFor[ChecksEnded]():         "ChecksEnded",
-	reflect.TypeFor[BaseMerged]():          "BaseMerged",
-	reflect.TypeFor[Merged]():              "Merged",
-	reflect.TypeFor[BaseMoved]():           "BaseMoved",
-	reflect.TypeFor[HeadMoved]():           "HeadMoved",
-	reflect.TypeFor[PullRequestClosed]():   "PullRequestClosed",
-	reflect.TypeFor[EnvironmentRemoved]():  "EnvironmentRemoved",
-	reflect.TypeFor[AgreementFound]():      "AgreementFound",
-	reflect.TypeFor[AgreementKept]():       "AgreementKept",
-	reflect.TypeFor[RequestClosed]():       "RequestClosed",
-	reflect.TypeFor[ActionFailed]():        "ActionFailed",
-	reflect.TypeFor[Waited]():              "Waited",
-	reflect.TypeFor[WorkDropped]():         "WorkDropped",
+// NameOf returns the event's name in documents. The type's comment says what happened.
+func NameOf(event Event) EventName {
+	switch event.(type) {
+	case Admitted:
+		return "Admitted"
+	case Named:
+		return "Named"
+	case Waiting:
+		return "Waiting"
+	case StopRequested:
+		return "StopRequested"
+	case Interrupted:
+		return "Interrupted"
+	case Prepared:
+		return "Prepared"
+	case Resumed:
+		return "Resumed"
+	case Retried:
+		return "Retried"
+	case Approved:
+		return "Approved"
+	case SyncOrdered:
+		return "SyncOrdered"
+	case Rejected:
+		return "Rejected"
+	case AgentReported:
+		return "AgentReported"
+	case SessionBegan:
+		return "SessionBegan"
+	case SessionUsed:
+		return "SessionUsed"
+	case SessionBaseSet:
+		return "WorkLaid"
+	case WorkFound:
+		return "WorkFound"
+	case BranchMoved:
+		return "BranchMoved"
+	case Asked:
+		return "Asked"
+	case Answered:
+		return "Answered"
+	case Withdrawn:
+		return "Withdrawn"
+	case DependenciesChecked:
+		return "DependenciesChecked"
+	case BranchCreated:
+		return "BranchCreated"
+	case EnvironmentDetected:
+		return "EnvironmentDetected"
+	case EnvironmentCreated:
+		return "EnvironmentCreated"
+	case DesignFound:
+		return "DesignFound"
+	case PlanAnswered:
+		return "PlanAnswered"
+	case PlanWritten:
+		return "PlanWritten"
+	case AnswerRefused:
+		return "AnswerRefused"
+	case RepairAnswered:
+		return "RepairAnswered"
+	case EnvironmentRestored:
+		return "EnvironmentRenewed"
+	case SetUpAdopted:
+		return "SetUpAdopted"
+	case SnapshotTaken:
+		return "EnvironmentKept"
+	case SetUpEnded:
+		return "SetUpEnded"
+	case CommentPosted:
+		return "CommentPosted"
+	case Implemented:
+		return "Implemented"
+	case ChangeRecorded:
+		return "ChangeRecorded"
+	case ChangeRefused:
+		return "ChangeRefused"
+	case TestsEnded:
+		return "TestsEnded"
+	case ReviewAnswered:
+		return "ReviewAnswered"
+	case AgentFailed:
+		return "AgentFailed"
+	case PullRequestOpened:
+		return "PullRequestOpened"
+	case ChecksEnded:
+		return "ChecksEnded"
+	case BaseMerged:
+		return "BaseMerged"
+	case Merged:
+		return "Merged"
+	case BaseMoved:
+		return "BaseMoved"
+	case HeadMoved:
+		return "HeadMoved"
+	case PullRequestClosed:
+		return "PullRequestClosed"
+	case EnvironmentRemoved:
+		return "EnvironmentRemoved"
+	case AgreementFound:
+		return "AgreementFound"
+	case AgreementKept:
+		return "AgreementKept"
+	case RequestClosed:
+		return "RequestClosed"
+	case ActionFailed:
+		return "ActionFailed"
+	case Waited:
+		return "Waited"
+	case WorkDropped:
+		return "WorkDropped"
+	}
+	return "" // a test finds an event without a name
 }
-
-// NameOf returns the event's name in documents.
-func NameOf(event Event) EventName { return eventNames[reflect.TypeOf(event)] }

@@ -10,38 +10,45 @@ import (
 // If two events shared a name, a history could not tell them apart; an event without one would leave an empty line.
 func TestEveryEventHasANameOfItsOwn(t *testing.T) {
 	t.Parallel()
-	file, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := map[string]bool{}
-	for event := range eventNames {
-		named[event.Name()] = true
-	}
+	named, used := map[string]bool{}, map[string]string{`"Created"`: "the store", `"Recovered"`: "the store"}
+	inspect(t, "event_name.go", func(n ast.Node) {
+		clause, ok := n.(*ast.CaseClause)
+		if !ok {
+			return
+		}
+		event, name := clause.List[0].(*ast.Ident).Name, clause.Body[0].(*ast.ReturnStmt).Results[0].(*ast.BasicLit).Value
+		if other, taken := used[name]; taken {
+			t.Errorf("%s and %s share the name %s", event, other, name)
+		}
+		named[event], used[name] = true, event
+	})
 	declared := 0
-	ast.Inspect(file, func(n ast.Node) bool {
+	inspect(t, "event.go", func(n ast.Node) {
 		spec, ok := n.(*ast.TypeSpec)
 		if !ok {
-			return true
+			return
 		}
 		fields, ok := spec.Type.(*ast.StructType)
 		if !ok || fields.Fields.NumFields() == 0 || len(fields.Fields.List[0].Names) > 0 { // no event: nothing is embedded in it
-			return true
+			return
 		}
-		declared++
-		if !named[spec.Name.Name] {
+		if declared++; !named[spec.Name.Name] {
 			t.Errorf("the event %s has no name", spec.Name.Name)
 		}
+	})
+	if declared < 50 || len(named) != declared {
+		t.Fatalf("read %d events and %d names, so this test looks in the wrong place", declared, len(named))
+	}
+}
+
+func inspect(t *testing.T, name string, visit func(ast.Node)) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		visit(n)
 		return true
 	})
-	if declared < 50 {
-		t.Fatalf("read %d events, so this test looks in the wrong place", declared)
-	}
-	types := map[EventName]string{EventCreated: "the store", EventRecovered: "the store"}
-	for event, name := range eventNames {
-		if other, taken := types[name]; taken {
-			t.Errorf("%s and %s share the name %s", event.Name(), other, name)
-		}
-		types[name] = event.Name()
-	}
 }

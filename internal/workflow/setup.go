@@ -73,8 +73,8 @@ func (s *SetUp) Ended(run CommandRun, verification bool) {
 // SetUpComment is the text of P7 for the people on the forge.
 func SetUpComment(j *Details) string {
 	s := j.SetUp
-	return fmt.Sprintf("## Environment set-up failed\n\n**Status**: failed with a warning ⚠\n**Environment**: %s\n\n"+
-		"The set-up did not succeed; the work goes on with what there is.\n\n```\n%s\n```\n\n"+
+	return fmt.Sprintf("## Environment setup failed\n\n**Status**: failed with a warning ⚠\n**Environment**: %s\n\n"+
+		"The setup did not succeed; the work goes on with what there is.\n\n```\n%s\n```\n\n"+
 		"- network retries: %d\n- corrections by the model: %d/%d\n- class of the error: %s\n",
 		s.Name, strings.ReplaceAll(s.LastError(), "```", "` ` `"), s.NetworkRetries, j.Used.SetUpRepairs, j.Settings.Limits.SetUpRepairs, s.Class)
 }

@@ -2,35 +2,24 @@ package workflow
 
 import "slices"
 
-// MergeSignals joins what an engine did to the signals that it had seen
-// (acknowledged some) with what people did to them since.
+// MergeSignals returns what people did to the signals since an engine last saw them, with what the engine itself acknowledged meanwhile.
+// If both changed a value, theirs counts.
 func MergeSignals(seen, mine, theirs Signals) Signals {
 	merged := theirs
-	merged.StopRequested = merge3(seen.StopRequested, mine.StopRequested, theirs.StopRequested)
-	merged.ResumeRequested = merge3(seen.ResumeRequested, mine.ResumeRequested, theirs.ResumeRequested)
-	if equalText(theirs.Notes, seen.Notes) {
+	if theirs.StopRequested == seen.StopRequested {
+		merged.StopRequested = mine.StopRequested
+	}
+	if theirs.ResumeRequested == seen.ResumeRequested {
+		merged.ResumeRequested = mine.ResumeRequested
+	}
+	if a, b := theirs.Notes, seen.Notes; a == b || a != nil && b != nil && *a == *b {
 		merged.Notes = mine.Notes
 	}
-	merged.Commands = slices.DeleteFunc(slices.Clone(theirs.Commands), func(c Command) bool {
-		return hasCommand(seen, c.ID) && !hasCommand(mine, c.ID)
-	})
-	return merged
-}
-
-// merge3 is what a value becomes that two sides may have changed: if both did, theirs counts.
-func merge3[T comparable](seen, mine, theirs T) T {
-	if theirs == seen {
-		return mine
+	has := func(s Signals, id string) bool {
+		return slices.ContainsFunc(s.Commands, func(c Command) bool { return c.ID == id })
 	}
-	return theirs
-}
-
-func equalText(a, b *string) bool {
-	return a == b || a != nil && b != nil && *a == *b
-}
-
-func hasCommand(s Signals, id string) bool {
-	return slices.ContainsFunc(s.Commands, func(c Command) bool { return c.ID == id })
+	merged.Commands = slices.DeleteFunc(slices.Clone(theirs.Commands), func(c Command) bool { return has(seen, c.ID) && !has(mine, c.ID) })
+	return merged
 }
 
 // Clone returns a copy that shares nothing with s but unknown keys.

@@ -34,3 +34,7 @@ func TestSignalsAreMergedThreeWays(t *testing.T) {
 		}
 	}
 }
+
+func equalText(a, b *string) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}

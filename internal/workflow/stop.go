@@ -5,57 +5,58 @@ import (
 	"time"
 )
 
-// BlockedReason is one of E5's six.
+// BlockedReason is one of the six published reasons why a person must act before an issue can go on.
 type BlockedReason string
 
 const (
-	DesignAmbiguity     BlockedReason = "design_ambiguity"
-	ReviewLoopExceeded  BlockedReason = "review_loop_exceeded"
-	DependencyMissing   BlockedReason = "dependency_missing"
-	ExternalBlocker     BlockedReason = "external_blocker"
-	ResourceLimit       BlockedReason = "resource_limit"
-	CIPersistentFailure BlockedReason = "ci_persistent_failure"
+	DesignAmbiguity     BlockedReason = "design_ambiguity"      // the request can be read in more than one way
+	ReviewLoopExceeded  BlockedReason = "review_loop_exceeded"  // three reviews in a row found something
+	DependencyMissing   BlockedReason = "dependency_missing"    // another request must be merged first
+	ExternalBlocker     BlockedReason = "external_blocker"      // something outside the project is in the way
+	ResourceLimit       BlockedReason = "resource_limit"        // this machine ran out of disk space or memory
+	CIPersistentFailure BlockedReason = "ci_persistent_failure" // the checks failed three times in a row
 )
 
-// Blocked says why a person is needed and what they should do (E5).
+// Blocked says why a person is needed and what they should do. Resuming the run, or unblocking the entry, ends it.
 type Blocked struct {
 	Reason      BlockedReason `json:"reason"`
 	Description string        `json:"description"`
 	BlockedAt   time.Time     `json:"blocked_at"`
-	// SuggestedAction is the next step in words, where there is one as data.
-	SuggestedAction string         `json:"suggested_action"`
-	Next            *NextStep      `json:"next_step,omitempty"`
-	Context         map[string]any `json:"context"`
-	Unknown         Unknown        `json:",embed"`
+	// SuggestedAction is the next step in words.
+	SuggestedAction string `json:"suggested_action"`
+	// Next is the next step as data; null in an entry that a person or a script blocked.
+	Next *NextStep `json:"next_step,omitempty"`
+	// Context holds what belongs to the reason, such as ambiguous_points.
+	Context map[string]any `json:"context"`
+	Unknown Unknown        `json:",embed"`
 }
 
-// CanBeForced reports whether a person can let the run go on against what stopped it.
+// CanBeForced reports whether a person can let the run go on in spite of what stopped it.
 func (r *Run) CanBeForced() bool {
 	return r.State == NeedsInput && r.Error != nil && (r.Error.ReasonCode == WorkTooLarge || r.Error.ReasonCode == TestsCannotRun)
 }
 
-// Interrupted reports whether the run stands still for want of a process, and not for a person.
+// Interrupted reports whether the run only lacks a process; it waits for no person.
 func (r *Run) Interrupted() bool {
 	return r.State == NeedsInput && r.Error != nil && r.Error.ReasonCode == InterruptedCode
 }
 
-// BlockingCodes are the reason codes that are one of the published reasons for being blocked.
+// BlockingCodes are the reason codes of failed actions that count as one of the published reasons.
 var BlockingCodes = map[string]BlockedReason{
 	NoSpaceCode:          ResourceLimit,
 	OutOfMemoryCode:      ResourceLimit,
 	ForgeUnavailableCode: ExternalBlocker,
 }
 
-// hindrances are the reason codes of what stands in the way of a run and is no fault of its change, beside the BlockingCodes.
+// hindrances are further reason codes of obstacles that are not the fault of the change.
 var hindrances = []string{CheckoutInTheWayCode, RemoteMovedCode, NoIsolationCode, NoContainerCode, ChecksSilentCode, FilterFailedCode}
 
-// around are the actions that go on around a change: what git, the forge or the machine answers there is no judgement of it.
-// That a change cannot be recorded, or tested, may be its own doing.
+// around are the actions around a change: an error that git, the forge or the machine reports there says nothing about the change. If a change can't
+// be recorded or tested, it may itself be the cause.
 var around = []ActionKind{CheckDependencies, CreateBranch, DetectEnvironment, CreateEnvironment, RestoreEnvironment, OpenPullRequest, WatchChecks,
 	MergePullRequest, ClosePullRequest, RemoveEnvironment, CloseRequest, PostComment}
 
-// Hindered reports whether the run stands still because of something else than its change: it goes on where it stands once
-// that is out of the way.
+// Hindered reports whether the run stopped for an obstacle outside its change. Once that is out of the way, it continues where it is.
 func (r *Run) Hindered() bool {
 	if r.State != NeedsInput || r.Error == nil {
 		return false
@@ -67,8 +68,7 @@ func (r *Run) Hindered() bool {
 	return code == ActionFailedCode && len(pending) > 0 && slices.Contains(around, pending[0].Kind)
 }
 
-// MaySync reports whether the base branch of now can be merged into the run's change: every step is done, and the run
-// stands still before its merge.
+// MaySync reports whether the present base branch can be merged into the run's change: every step is done, and the run stopped before its merge.
 func (r *Run) MaySync() bool {
 	j := &r.Details
 	if r.State != NeedsInput && r.State != Failed || j.Canceling || j.MergeCommit != "" || j.Head == j.BaseCommit || len(r.Steps) == 0 {
@@ -87,5 +87,37 @@ func (r *Run) MaySync() bool {
 // into what is recorded, as "signalbox sync" does. Starting over would pay for each step again, and a rebase would rewrite commits that
 // people may have reviewed. After the steps, the merge candidate is tested on today's base anyway.
 
-// NothingRecorded: the change has no commit yet.
+// NothingRecorded reports whether the change has no commit yet.
 func (j *Details) NothingRecorded() bool { return j.BaseCommit != "" && j.Head == j.BaseCommit }
+
+// Notice is why a person who isn't watching should hear of a run.
+type Notice string
+
+const (
+	NoticeAsks   Notice = "asks"   // its agent waits for an answer
+	NoticeNeeded Notice = "needed" // it cannot go on without a person
+	NoticeFailed Notice = "failed" // it failed
+	NoticeMerged Notice = "merged" // it is done
+)
+
+// Urgent reports whether the run waits for a person.
+func (n Notice) Urgent() bool { return n == NoticeAsks || n == NoticeNeeded }
+
+// Notice returns what to tell about the run as it is now; nothing if it goes on by itself or a person stopped it.
+func (r *Run) Notice() Notice {
+	switch {
+	case r.State == Running && r.Details.Question != nil:
+		return NoticeAsks
+	case r.State == Done:
+		return NoticeMerged
+	case r.State == Failed:
+		return NoticeFailed
+	case r.State != NeedsInput || r.Error == nil:
+		return ""
+	}
+	switch r.Error.ReasonCode {
+	case StopRequestedCode, InterruptedCode, PreparedCode:
+		return ""
+	}
+	return NoticeNeeded
+}

@@ -8,53 +8,36 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// beforePlan: what is being set up is only to be looked at, see environmentCreated.
-func (m *machine) beforePlan() bool { return m.run.Details.Phase == workflow.EnvCreate }
-
-// testBase has the tests run before anything is changed, once the environment is what it will be. What fails there is not
-// the change's to answer for, and what the tests left in the build caches is kept with the environment.
+// testBase runs the tests before anything is changed, once the setup is done. The change is not blamed for what fails there, and what the tests
+// leave in the build caches goes into the environment's snapshot.
 func (m *machine) testBase() {
 	j := &m.run.Details
+	b, s := j.Tested, j.SetUp
+	failed := s != nil && s.Status == workflow.SetUpFailed
+	// Known: the tests ran on this base in an environment like this one. If they passed, what was set up since makes no difference, but another
+	// image does: the programs that the tests start may be missing there.
+	known := b != nil && b.Commit == j.BaseCommit && b.Status != workflow.BaseUntested &&
+		(b.Forced || !failed && b.Image == j.Image() && (b.Fingerprint == j.Fingerprint || b.Status == workflow.BasePassed))
 	switch {
-	case !j.Settings.Proves() || m.baseKnown():
+	case !j.Settings.Proves() || known:
 		m.baseDone()
-	case j.SetUp != nil && j.SetUp.Status == workflow.SetUpSucceeded && !j.SetUp.Warm:
+	case s != nil && s.Status == workflow.SetUpSucceeded && !s.Warm && m.answered.Kind != workflow.AdoptSetUp:
 		m.order(workflow.Action{Kind: workflow.AdoptSetUp})
 	default:
-		m.runBaseTests()
-		return
+		m.order(workflow.Action{Kind: workflow.RunTests, Purpose: workflow.BaseTests, Commands: j.Settings.AllTestCommands()})
 	}
 	if j.SettingUp && len(j.Pending) > 0 {
 		m.saySetUp()
 	}
 }
 
-func (m *machine) runBaseTests() {
-	m.order(workflow.Action{Kind: workflow.RunTests, Purpose: workflow.BaseTests, Commands: m.run.Details.Settings.AllTestCommands()})
-	m.saySetUp()
-}
-
-// baseKnown: the tests ran on the base already, in an environment like this one. Where they passed, what was set up since
-// makes no difference, but other containers do: the programs that the tests start may not be in them.
-func (m *machine) baseKnown() bool {
-	j := &m.run.Details
-	b, failed := j.Tested, j.SetUp != nil && j.SetUp.Status == workflow.SetUpFailed
-	switch {
-	case b == nil || b.Commit != j.BaseCommit || b.Status == workflow.BaseUntested:
-		return false
-	case b.Forced:
-		return true
-	}
-	return !failed && b.Image == j.Image() && (b.Fingerprint == j.Fingerprint || b.Status == workflow.BasePassed)
-}
-
-// baseTested takes what the tests came to where nothing is changed.
+// baseTested takes the result of the tests on the unchanged base.
 func (m *machine) baseTested(e workflow.TestsEnded) {
 	j := &m.run.Details
 	b := j.BaseCheck(e)
 	j.Tested = &b
 	if j.SetUp != nil && j.SetUp.Status == workflow.SetUpFailed {
-		m.baseDone() // nothing else was to be expected
+		m.baseDone() // a failure says nothing without the setup
 		return
 	}
 	if m.unsettled(e, j.Settings.Check != nil) { // a health check that the run repairs may fail by taking too long
@@ -65,7 +48,7 @@ func (m *machine) baseTested(e workflow.TestsEnded) {
 		m.baseDone()
 		return
 	}
-	// No change would make these commands pass, so the run stops before anything is paid for.
+	// No change would make these commands pass, so the run stops before the first paid call.
 	stop := m.problem(workflow.CategoryTest, workflow.TestsCannotRun, "the tests cannot run", strings.Join(why, "\n"))
 	stop.Next = []workflow.NextStep{
 		workflow.Advice("correct tests in .signalbox/config.yaml, or have environment.set_up install what they need").Following(m.run.ThenResume()),
@@ -74,8 +57,8 @@ func (m *machine) baseTested(e workflow.TestsEnded) {
 	m.stop(stop)
 }
 
-// unsettled repeats tests that did not end by themselves, and stops for a person the second time: the machine may be at fault,
-// or the limit, and the change is not blamed for either. It reports whether it did.
+// unsettled repeats tests that ran out of time or memory or were killed, and stops for a person the second time: the cause may be the machine or
+// the limit, so the change is not blamed. It reports whether it did. With meant, such an end is a result like any other.
 func (m *machine) unsettled(e workflow.TestsEnded, meant bool) bool {
 	r, j := &m.run, &m.run.Details
 	if meant || !slices.ContainsFunc(e.Failures, func(f workflow.TestFailure) bool { return f.Unsettled }) {
@@ -91,7 +74,7 @@ func (m *machine) unsettled(e workflow.TestsEnded, meant bool) bool {
 	}
 	j.Used.TestRetries = 0
 	stop := m.problem(workflow.CategoryTest, workflow.TestsNotSettled, "the tests did not end by themselves, twice", e.Summary)
-	stop.Next = []workflow.NextStep{r.Ask("see where they stood", workflow.VerbLogs),
+	stop.Next = []workflow.NextStep{r.Ask("see how far they got", workflow.VerbLogs),
 		workflow.Advice("free what they ran out of, or raise the limit that they met for later runs (limits.test_total, set_up_total or checks_total)").Following(r.Ask("then run them again", workflow.VerbResume))}
 	stop.RelatedPaths = paths(e.LogPath)
 	m.order(m.answered)
@@ -99,7 +82,7 @@ func (m *machine) unsettled(e workflow.TestsEnded, meant bool) bool {
 	return true
 }
 
-// baseDone goes on from the set-up, the tests of the base included.
+// baseDone ends the setup after the tests of the base: the environment becomes a snapshot unless it came from one, or its setup failed.
 func (m *machine) baseDone() {
 	j := &m.run.Details
 	switch s := j.SetUp; {
@@ -110,12 +93,12 @@ func (m *machine) baseDone() {
 	default:
 		keep := workflow.Action{Kind: workflow.SnapshotEnvironment}
 		if m.answered.Kind == workflow.RunTests {
-			keep.Purpose = workflow.BaseTests // they left something
+			keep.Purpose = workflow.BaseTests // the tests left something in it
 		}
 		m.order(keep)
 		m.saySetUp()
 	}
 }
 
-// knownFlag begins the flag by which a person learns what still fails.
+// knownFlag begins the flag that tells a person which tests still fail.
 const knownFlag = "these tests failed before the change and still do: "

@@ -181,7 +181,7 @@ func TestARunThatIsLetGoOnDoesSoFromItsBaseBranch(t *testing.T) {
 		{"with the plan that it had", full, []act{untilPhase(workflow.TDDRed), hung, again, untilAction(workflow.CallAgent)}, "RUNNING tdd-red call_agent S01/5"},
 		{"before its review", full, []act{untilPhase(workflow.ReviewRequest), hung, again}, "RUNNING review-fix merge_base"},
 		{"which tests and reviews it again", full, []act{untilPhase(workflow.ReviewRequest), hung, again, merged, well}, "RUNNING review-request call_agent reviewer"},
-		{"with the findings to mend", full, []act{mended, hung, again, merged}, "RUNNING review-fix call_agent R02/1"},
+		{"with the findings to fix", full, []act{mended, hung, again, merged}, "RUNNING review-fix call_agent R02/1"},
 		{"and with a mend that failed its tests", full, []act{mended, times(4, well, well, testsFail), again, merged}, "RUNNING review-fix run_tests R01/4"},
 		{"a run that has done nothing does so when it is resumed", full, []act{untilPhase(workflow.DesignRead), stopped}, "RUNNING branch-create check_dependencies"},
 		{"one that has takes the base in", full, []act{untilPhase(workflow.TDDGreen), stopped, merged}, "RUNNING tdd-green call_agent S02/1"},

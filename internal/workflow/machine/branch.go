@@ -8,10 +8,9 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// branchMoved takes up what a person committed on top of the change, as soon as no agent's work is in
-// hand that was not begun from it. Commits that do not continue the change are set aside: they are on
-// KeptRef, and a person is asked before anything is merged without them. It reports false while the
-// branch can be left where it is.
+// branchMoved takes a person's commits on top of the change into it, as soon as no agent works on an older commit. Commits that don't continue
+// the change stay out of it: they are on KeptRef, and a person is asked before anything is merged without them. It returns false while the branch
+// can be left where it is.
 func (m *machine) branchMoved(e workflow.BranchMoved) bool {
 	j := &m.run.Details
 	if !m.run.UnderWay() || j.Head == "" || j.EnvRemoved || e.Commit == j.Head || e.Commit == j.BranchAt {
@@ -21,7 +20,7 @@ func (m *machine) branchMoved(e workflow.BranchMoved) bool {
 	switch {
 	case j.Phase == workflow.MergeCleanup && j.MergeCommit == "" && !j.Canceling:
 		return false // the forge looks at the branch itself before it merges
-	case j.Canceling || j.MergeCommit != "" || j.Phase == workflow.BranchCreate: // the branch is about to be removed, or begun anew
+	case j.Canceling || j.MergeCommit != "" || j.Phase == workflow.BranchCreate: // the branch is about to be removed, or begun again
 		if e.Commits == 0 {
 			return false
 		}
@@ -30,7 +29,17 @@ func (m *machine) branchMoved(e workflow.BranchMoved) bool {
 	case !e.OnTop:
 		j.BranchAt = e.Commit
 		m.noteMove(move)
-		m.askAgain(move)
+		if e.Commits == 0 || j.Phase < workflow.ApprovalWait {
+			return true
+		}
+		// A person who approved the change may not have known of these commits, so the approval is asked for again.
+		j.Approval, j.Pending = nil, nil
+		if m.run.State == workflow.Queued {
+			j.Phase = workflow.ApprovalWait
+			m.reopenAfter(workflow.ApprovalWait)
+			return true
+		}
+		m.enter(workflow.ApprovalWait)
 	case m.beginsFromHead(), m.canTestAgain():
 		m.takeUp(e, move)
 	default:
@@ -39,13 +48,14 @@ func (m *machine) branchMoved(e workflow.BranchMoved) bool {
 	return true
 }
 
-// noteMove keeps the move and says so. What was only put back needs nobody's consent.
+// noteMove records the move and says so. If the branch was only set back, no one has to agree.
 func (m *machine) noteMove(move workflow.BranchMove) {
 	move.Agreed = !move.TakenUp && move.Commits == 0
 	m.run.Details.Moves = append(m.run.Details.Moves, move)
 	m.say("%s", move)
 }
 
+// takeUp makes a person's commits part of the change and has them tested, or stops if they break a rule.
 func (m *machine) takeUp(e workflow.BranchMoved, move workflow.BranchMove) {
 	j := &m.run.Details
 	verdict := policy.Inspect(e.Whole, j.Settings.Limits.MaxDiffLines)
@@ -78,7 +88,7 @@ func (m *machine) takeUp(e workflow.BranchMoved, move workflow.BranchMove) {
 	}
 }
 
-// beginsFromHead: what comes next is a change that is made, and tested, on top of the head.
+// beginsFromHead reports whether the next action makes a change on top of the head, which is then tested.
 func (m *machine) beginsFromHead() bool {
 	j := &m.run.Details
 	if len(j.Pending) > 0 {
@@ -88,7 +98,7 @@ func (m *machine) beginsFromHead() bool {
 	return j.Phase >= workflow.TDDRed && j.Phase <= workflow.TDDRefactor || j.Phase == workflow.ReviewFix && len(j.Findings) > 0
 }
 
-// canTestAgain: the steps are done, and what comes next only judges or offers their change.
+// canTestAgain reports whether the steps are done and the next action only judges or offers their change.
 func (m *machine) canTestAgain() bool {
 	j := &m.run.Details
 	if j.Phase < workflow.ReviewRequest || j.Phase > workflow.CIWatch {
@@ -108,22 +118,7 @@ func (m *machine) canTestAgain() bool {
 	return false
 }
 
-// askAgain: a change that was agreed to with other commits beside it may not be what the person meant.
-func (m *machine) askAgain(move workflow.BranchMove) {
-	j := &m.run.Details
-	if move.Commits == 0 || j.Phase < workflow.ApprovalWait {
-		return
-	}
-	j.Approval, j.Pending = nil, nil
-	if m.run.State == workflow.Queued {
-		j.Phase = workflow.ApprovalWait
-		m.reopenAfter(workflow.ApprovalWait)
-		return
-	}
-	m.enter(workflow.ApprovalWait)
-}
-
-// resolveByHand says how a person settles a conflict without losing their own commits.
+// resolveByHand returns the steps by which a person resolves a conflict without losing commits of their own.
 func (m *machine) resolveByHand(or string) workflow.NextStep {
 	j := &m.run.Details
 	by := func(args ...string) workflow.NextStep {

@@ -7,7 +7,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// call orders a call of an agent and counts it.
+// call orders a call of an agent and counts it. If the run has reached a budget, it stops first.
 func (m *machine) call(a workflow.Action) {
 	a.Kind = workflow.CallAgent
 	if budget := m.run.Overspent(); budget != "" {
@@ -15,7 +15,7 @@ func (m *machine) call(a workflow.Action) {
 		m.stopOverspent(budget)
 		return
 	}
-	if n := m.count(a.Role); a.Role != workflow.Implementer { // whose attempts are the step's
+	if n := m.count(a.Role); a.Role != workflow.Implementer { // the implementer's attempts are those of its step or fix
 		a.Attempt = n
 	}
 	m.order(a)
@@ -29,55 +29,30 @@ func (m *machine) count(role workflow.Role) int {
 		n = &m.run.Counters.PlannerCalls
 	case workflow.Reviewer:
 		n = &m.run.Counters.QACalls
-	case workflow.Repairer: // R7 has no word for them
+	case workflow.Repairer: // the published counters have none for it
 		n = &m.run.Details.RepairCalls
 	}
 	*n++
 	return *n
 }
 
-// callAgain calls the agent that just answered once more, as its next attempt.
-func (m *machine) callAgain(reason string) {
+// again returns the call that just ended as the next attempt of its step or fix.
+func (m *machine) again() workflow.Action {
 	a := m.answered
-	a.Reason = reason
-	if a.Role == workflow.Implementer {
-		a.Attempt = m.nextAttempt()
+	if a.Role != workflow.Implementer {
+		return a
 	}
-	m.call(a)
-}
-
-// nextAttempt numbers one more call for the change in hand.
-func (m *machine) nextAttempt() int {
 	if step := m.currentStep(); step != nil {
 		step.Attempt++
-		return step.Attempt
+		a.Attempt = step.Attempt
+	} else {
+		m.run.Details.FixAttempt++
+		a.Attempt = m.run.Details.FixAttempt
 	}
-	m.run.Details.FixAttempt++
-	return m.run.Details.FixAttempt
+	return a
 }
 
-// reported notes down what the call in hand has come to so far: a crash loses neither its
-// conversation nor its cost.
-func (m *machine) reported(e workflow.AgentReported) bool {
-	j := &m.run.Details
-	if m.run.State != workflow.Running || len(j.Pending) == 0 || j.Pending[0].Key != e.Key {
-		return false
-	}
-	j.Calling = &e.Call
-	return true
-}
-
-// workFound notes down where work went that somebody may be missing.
-func (m *machine) workFound(e workflow.WorkFound) bool {
-	j := &m.run.Details
-	if m.run.State != workflow.Running || slices.Contains(j.SavedWork, e.Ref) {
-		return false
-	}
-	j.SavedWork = append(j.SavedWork, e.Ref)
-	return true
-}
-
-// account books what a role's call came to that ended, or was cut off.
+// account books a call of the role that ended or was cut off.
 func (m *machine) account(role workflow.Role, call *workflow.Call) {
 	j := &m.run.Details
 	j.Calling, j.Denied = nil, call.Denied
@@ -89,7 +64,7 @@ func (m *machine) account(role workflow.Role, call *workflow.Call) {
 	if call.Agent != "" && len(j.Assistants) < maxAssistants && !slices.ContainsFunc(j.Assistants, same) {
 		j.Assistants = append(slices.Clone(j.Assistants), a) // in the order of their first calls
 	}
-	if call.Conversation != nil { // the role's next call goes on with it
+	if call.Conversation != nil { // the role's next call resumes it
 		conversations := maps.Clone(j.Conversations)
 		if conversations == nil {
 			conversations = map[workflow.Role]workflow.Conversation{}
@@ -99,11 +74,36 @@ func (m *machine) account(role workflow.Role, call *workflow.Call) {
 	}
 }
 
-// maxAssistants is more than a run has use for; a server that makes up names gets no more.
+// maxAssistants is more than a run needs; a server that invents model names can't fill the document.
 const maxAssistants = 50
 
-// forget lets the role's next call begin a conversation.
+// forget makes the role's next call begin a new conversation.
 func (m *machine) forget(role workflow.Role) {
 	m.run.Details.Conversations = maps.Clone(m.run.Details.Conversations)
 	delete(m.run.Details.Conversations, role)
+}
+
+// spend books usage on today's date. A session's usage is booked while it works, so that it counts for the day's other runs at once, and a
+// crash loses only the part that was not reported yet.
+func (m *machine) spend(u workflow.Usage, calls int) {
+	j := &m.run.Details
+	days, date := slices.Clone(j.Days), workflow.DateOf(m.now)
+	if n := len(days); n == 0 || days[n-1].Date != date {
+		days = append(days, workflow.Day{Date: date})
+	}
+	today := &days[len(days)-1]
+	today.Usage, today.Calls = today.Usage.Plus(u), today.Calls+calls
+	j.Days = days
+	j.Spent = j.Spent.Plus(u)
+	j.Used.Calls += calls
+	j.Used.Tokens += u.Tokens()
+	j.Used.CostMicroUSD += u.CostMicroUSD
+}
+
+// limitSpending sets what the run's agents may use; nil leaves it as it is.
+func (m *machine) limitSpending(budget *workflow.Spending) {
+	if budget != nil {
+		l := &m.run.Details.Settings.Limits
+		l.Tokens, l.CostMicroUSD, l.Calls = budget.Tokens, budget.CostMicroUSD, budget.Calls
+	}
 }

@@ -1,13 +1,14 @@
 package machine
 
 import (
+	"strings"
 	"time"
 
 	"signalbox/internal/workflow"
 	"signalbox/internal/workflow/wording"
 )
 
-// modelWaits are the waits before an agent is called again whose model does not answer.
+// modelWaits are the waits before an agent whose model does not answer is called again.
 var modelWaits = []time.Duration{30 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute}
 
 // agentFailed starts a crashed or hung agent again until the budget is used up.
@@ -33,7 +34,7 @@ func (m *machine) agentFailed(e workflow.AgentFailed) {
 		stop.Category = workflow.CategoryEnvironment
 		stop.Next = []workflow.NextStep{workflow.SeeDoctor, r.ThenResume()}
 		if e.Code == workflow.AgentUnauthorizedCode {
-			stop.Next[0] = workflow.NextStep{Text: "see which key or login is used", Verb: workflow.VerbDoctor}.Following(workflow.Advice("and mend it"))
+			stop.Next[0] = workflow.NextStep{Text: "see which key or login is used", Verb: workflow.VerbDoctor}.Following(workflow.Advice("and fix it"))
 		}
 		m.order(m.answered)
 		m.stop(stop)
@@ -50,7 +51,7 @@ func (m *machine) agentFailed(e workflow.AgentFailed) {
 			wait := modelWaits[used.ModelWaits]
 			used.ModelWaits++
 			r.Counters.Retries++
-			m.waitThenAgain(wait, again(wait, "the model", used.ModelWaits, len(modelWaits))+": "+wording.FirstLine(e.Message))
+			m.waitThenAgain(wait, retrying(wait, "the model", used.ModelWaits, len(modelWaits))+": "+wording.FirstLine(e.Message))
 			return
 		}
 	case workflow.AgentContextOverflowCode, workflow.AgentConversationLostCode:
@@ -59,33 +60,56 @@ func (m *machine) agentFailed(e workflow.AgentFailed) {
 	if limit := r.Details.Settings.Limits.AgentRetries; used.AgentRetries < limit {
 		used.AgentRetries++
 		r.Counters.Retries++
-		m.callAgain(m.answered.Reason)
+		m.call(m.again())
 		m.say("%s and is called again, retry %d of %d: %s", stop.Title, used.AgentRetries, limit, wording.FirstLine(e.Message))
 		return
 	}
-	again := m.answered
-	if again.Role == workflow.Implementer {
-		again.Attempt = m.nextAttempt()
-	}
+	again := m.again()
 	m.fail(stop, again)
 	if again.Role != workflow.Implementer && e.Code == workflow.AgentNoAnswerCode { // a script that only changes files never has one
 		r.Error.Next = append(r.Error.Next, r.DoWithout(again.Role))
 	}
 }
 
-// Where nobody says when a limit ends, a run is parked so long, and each time twice as long; a
-// limit that is said to end later than parkedLongest is asked about again then.
+// answerRefused asks the same role again and says what was wrong, until the budget for that is used up.
+func (m *machine) answerRefused(e workflow.AnswerRefused) {
+	r, used := &m.run, &m.run.Details.Used
+	problems := strings.Join(e.Problems, "\n")
+	if used.ContractRetries < r.Details.Settings.Limits.ContractRetries {
+		used.ContractRetries++
+		r.Counters.Retries++
+		again := m.again()
+		again.Reason = problems
+		m.call(again)
+		return
+	}
+	if m.answered.Role == workflow.Repairer {
+		m.setUpFailed("the answer to the repair request could not be used: " + problems)
+		return
+	}
+	stop := m.problem(workflow.CategoryContract, workflow.ContractBrokenCode, "the "+string(m.answered.Role)+"'s answer cannot be used", problems)
+	stop.RelatedPaths = paths(e.LogPath)
+	stop.Next = []workflow.NextStep{r.Ask("read its answer", workflow.VerbLogs), r.Ask("then let it try again", workflow.VerbResume)}
+	if m.answered.Role != workflow.Implementer {
+		stop.Next = append(stop.Next, r.DoWithout(m.answered.Role))
+	}
+	m.stop(stop)
+}
+
+// If the provider doesn't say when a limit ends, the run is parked for parkedFirst, and for twice as long each time. A
+// limit that is said to end after parkedLongest is checked again then.
 const (
 	parkedFirst   = time.Minute
 	parkedLongest = 24 * time.Hour
 )
 
-// park lets the run wait, without its slot, until the model is to be had again. It costs no attempt.
+// park queues the run without its slot until the model is available again. It costs no attempt.
 func (m *machine) park(e workflow.AgentFailed) {
 	j := &m.run.Details
 	wait := min(parkedFirst<<min(j.Used.Parks, 6), time.Hour)
 	if !e.Until.IsZero() {
-		wait = max(e.Until.Sub(m.now), min(time.Second<<min(j.Used.Parks, 12), time.Hour)) // else one that lies is asked for ever
+		// The growing minimum is for a provider whose times are wrong: it would be asked again without end.
+		wait = max(e.Until.Sub(m.now), min(time.Second<<min(j.Used.Parks, 12), time.Hour))
 	}
 	until := m.now.Add(min(wait, parkedLongest))
 	j.Used.Parks++

@@ -7,228 +7,265 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// admitted starts a run, or lets it go on after a wait, a stop or a crash. What
-// was pending stays pending; a run that stopped with nothing pending opens its
-// phase anew.
-func (m *machine) admitted(e workflow.Admitted) bool {
-	r := &m.run
-	if r.State != workflow.Queued && r.State != workflow.Running {
-		return false
+// obey takes an event that answers no action: an order from a person or from the queue, or something that the engine noticed. It reports
+// whether the event changed anything.
+func (m *machine) obey(event workflow.Event) bool {
+	r, j := &m.run, &m.run.Details
+	underWay := r.UnderWay()
+	switch e := event.(type) {
+	case workflow.Admitted:
+		if !underWay {
+			return false
+		}
+		m.admitted(e)
+	case workflow.Named:
+		if e.Program == "" || e.Program == j.Program {
+			return false
+		}
+		j.Program = e.Program
+	case workflow.Waiting:
+		message := "waiting for " + e.For
+		if !underWay || r.State == workflow.Queued && r.Progress.Message == message {
+			return false
+		}
+		r.State, r.Locks.Request = workflow.Queued, e.Request
+		m.say("%s", message)
+	case workflow.StopRequested:
+		m.stopRequested(e)
+	case workflow.Interrupted:
+		if !underWay {
+			return false
+		}
+		stop := m.stoppedByPerson()
+		stop.Category, stop.ReasonCode, stop.Title = workflow.CategoryExecution, workflow.InterruptedCode, "interrupted"
+		stop.Message = "its process was told to end, " + stop.Message
+		m.stop(stop)
+	case workflow.Prepared:
+		if !underWay || j.EnvID == "" || j.Canceling {
+			return false
+		}
+		stop := m.problem(workflow.CategoryInput, workflow.PreparedCode, "made ready for a session", "its environment is there; the run itself has gone no further")
+		stop.Severity = workflow.Minor
+		stop.Next = []workflow.NextStep{r.Ask("start a session in it", workflow.VerbStartSession), r.Ask("or run it to its merge", workflow.VerbRun)}
+		m.stop(stop)
+	case workflow.Resumed:
+		m.resumed(e)
+	case workflow.Retried:
+		m.acknowledge(workflow.CommandRetry)
+		if r.State == workflow.Failed {
+			r.Counters.Retries++
+			j.FromBase = true // before the next agent begins, what the failed one left is saved to a ref
+			m.queueAgain("to be tried again")
+		}
+	case workflow.Approved, workflow.Rejected:
+		m.answerApproval(e)
+	case workflow.SyncOrdered:
+		m.acknowledge(workflow.CommandSync)
+		if r.MaySync() {
+			m.queueAgain("to be brought up to date with " + j.Base)
+			m.mergeBaseIn()
+		}
+	default:
+		return m.notice(event)
 	}
+	return true
+}
+
+// notice takes a fact that the engine reports while it performs an action, or that a session reports.
+func (m *machine) notice(event workflow.Event) bool {
+	r, j := &m.run, &m.run.Details
+	calls := func(key string) bool {
+		return r.State == workflow.Running && len(j.Pending) > 0 && j.Pending[0].Key == key
+	}
+	switch e := event.(type) {
+	case workflow.AgentReported: // saved at once, so a crash loses neither the conversation nor its cost
+		if !calls(e.Key) {
+			return false
+		}
+		j.Calling = &e.Call
+	case workflow.Asked:
+		return calls(e.Question.Key) && m.questionAsked(e)
+	case workflow.Answered:
+		return m.questionAnswered(e)
+	case workflow.Withdrawn:
+		if q := j.Question; q == nil || q.ID != e.Question {
+			return false
+		}
+		j.Question = nil
+		m.sayDoing()
+	case workflow.SessionBegan: // counted before the session can use anything
+		j.Epoch = max(j.Epoch, e.Epoch)
+		m.limitSpending(e.Budget)
+		if e.Grant {
+			j.Used.Tokens, j.Used.CostMicroUSD, j.Used.Calls = 0, 0, 0
+		}
+		m.spend(workflow.Usage{}, 1)
+	case workflow.SessionUsed:
+		m.spend(e.Usage, 0)
+		return e.Usage.Tokens() != 0 || e.Usage.CostMicroUSD != 0
+	case workflow.SessionBaseSet:
+		j.SessionBase = e.Commit
+		return r.State != workflow.Running
+	case workflow.WorkFound:
+		if r.State != workflow.Running || slices.Contains(j.SavedWork, e.Ref) {
+			return false
+		}
+		j.SavedWork = append(j.SavedWork, e.Ref)
+	case workflow.BranchMoved:
+		return m.branchMoved(e)
+	default:
+		panic("workflow: no rule for " + string(workflow.NameOf(event))) // a bug, as in apply
+	}
+	return true
+}
+
+// admitted starts a run, or continues it after a wait, a stop or a crash. Pending actions stay pending; a run that
+// stopped with none opens its phase again.
+func (m *machine) admitted(e workflow.Admitted) {
+	r, j := &m.run, &m.run.Details
 	r.State = workflow.Running
-	if call := r.Details.Calling; call != nil && len(r.Details.Pending) > 0 {
-		m.account(r.Details.Pending[0].Role, call) // it was cut off
-		m.count(r.Details.Pending[0].Role)         // and is made again
+	if call := j.Calling; call != nil && len(j.Pending) > 0 { // it was cut off, and is made again
+		m.account(j.Pending[0].Role, call)
+		m.count(j.Pending[0].Role)
 	}
-	r.Details.ParkedUntil, r.Details.Question = nil, nil // who asked was cut off
-	m.ceil(e.Budget)
+	j.ParkedUntil, j.Question = nil, nil // the agent that asked was cut off
+	m.limitSpending(e.Budget)
 	r.Locks.Request, r.Locks.Queue = e.Request, e.Queue
-	r.Details.Presence = r.Details.Presence.Readmitted(r.Details.Epoch == e.Epoch)
-	r.Details.Epoch, r.Details.Preparing = e.Epoch, e.Prepare
-	if r.Details.EnvID != "" && e.Isolation == workflow.IsolationNone {
-		r.Details.Isolation = workflow.IsolationNone // said of the whole run once any command of it ran unprotected
+	if j.Epoch != e.Epoch { // another engine: it knows nothing of the environment
+		j.Presence = workflow.Presence{Unknown: j.Presence.Unknown}
+	}
+	j.Presence.Content, j.Presence.TestedAt = "", "" // an action that was stopped reports no outcome, so neither engine knows the content
+	j.Epoch, j.Preparing = e.Epoch, e.Prepare
+	if j.EnvID != "" && e.Isolation == workflow.IsolationNone {
+		j.Isolation = workflow.IsolationNone // one unprotected command is enough to say so of the whole run
 	}
 	m.sayDoing()
 	switch {
 	case m.goesFromBase(e):
-	case m.mustAsk(r.Details.Phase): // saved by a version that did not ask
-		r.Details.Pending = nil
+	case m.mustAsk(j.Phase): // saved by a version that did not ask
+		j.Pending = nil
 		m.enter(workflow.ApprovalWait)
-	case len(r.Details.Pending) > 0:
-	case r.Details.Canceling:
-		m.putAway()
+	case len(j.Pending) > 0:
+	case j.Canceling:
+		m.remove()
 	default:
-		m.enter(r.Details.Phase)
+		m.enter(j.Phase)
 	}
-	return true
 }
 
-func (m *machine) named(e workflow.Named) bool {
-	j := &m.run.Details
-	if e.Program == "" || e.Program == j.Program {
-		return false
-	}
-	j.Program = e.Program
-	return true
-}
-
-func (m *machine) waiting(e workflow.Waiting) bool {
-	message := "waiting for " + e.For
-	if m.run.State != workflow.Queued && m.run.State != workflow.Running || m.run.State == workflow.Queued && m.run.Progress.Message == message {
-		return false
-	}
-	m.run.State = workflow.Queued
-	m.run.Locks.Request = e.Request
-	m.say("%s", message)
-	return true
-}
-
-func (m *machine) stopRequested(e workflow.StopRequested) bool {
-	r := &m.run
-	r.Signals.StopRequested = false
-	r.Signals.Commands = without(r.Signals.Commands, workflow.CommandCancel)
-	if e.Cancel {
-		m.cancel()
-		return true
-	}
-	switch {
-	case r.State == workflow.Queued && m.madeNothing():
-		m.end(workflow.Canceled)
-		m.say("canceled before it began")
-	case r.State == workflow.Queued || r.State == workflow.Running:
-		m.stop(m.stoppedByPerson())
-	}
-	return true
-}
-
-// interrupted lets a run stand still until somebody carries it again. It grants nothing anew when it
-// goes on: nobody looked at it.
-func (m *machine) interrupted() bool {
-	if r := &m.run; r.State != workflow.Queued && r.State != workflow.Running {
-		return false
-	}
-	stop := m.stoppedByPerson()
-	stop.Category, stop.ReasonCode, stop.Title = workflow.CategoryExecution, workflow.InterruptedCode, "interrupted"
-	stop.Message = "the process that carried it was told to end, " + stop.Message
-	m.stop(stop)
-	return true
-}
-
-// prepared lets a run stand still as soon as somebody else can work in its environment.
-func (m *machine) prepared() bool {
-	r := &m.run
-	if r.State != workflow.Queued && r.State != workflow.Running || r.Details.EnvID == "" || r.Details.Canceling {
-		return false
-	}
-	stop := m.problem(workflow.CategoryInput, workflow.PreparedCode, "made ready for a session", "its environment is there; the run itself has gone no further")
-	stop.Severity = workflow.Minor
-	stop.Next = []workflow.NextStep{r.Ask("start a session in it", workflow.VerbStartSession), r.Ask("or carry it to its merge", workflow.VerbRun)}
-	m.stop(stop)
-	return true
-}
-
-// cancel gives the run up: at once when it made nothing yet, else by putting
-// away what it made, which needs a runner.
-func (m *machine) cancel() {
+// stopRequested stops the run for a person, or cancels it: at once if it made nothing yet, otherwise by removing what
+// it made, which needs a runner.
+func (m *machine) stopRequested(e workflow.StopRequested) {
 	r, j := &m.run, &m.run.Details
-	if j.MergeCommit != "" {
+	r.Signals.StopRequested = false
+	m.acknowledge(workflow.CommandCancel)
+	madeNothing := j.BaseCommit == ""
+	if e.Cancel && j.MergeCommit != "" {
 		m.say("merged as %s already, so it is not given up", wording.ShortID(j.MergeCommit))
 		return
 	}
-	j.Canceling, j.Blocked = true, nil
-	onItsWay := slices.ContainsFunc(j.Pending, func(a workflow.Action) bool { return a.Kind == workflow.CreateBranch })
-	j.Pending = nil
+	if e.Cancel {
+		madeNothing = madeNothing && !slices.ContainsFunc(j.Pending, func(a workflow.Action) bool { return a.Kind == workflow.CreateBranch })
+		j.Canceling, j.Blocked, j.Pending = true, nil, nil
+	}
 	switch {
-	case m.madeNothing() && !onItsWay:
+	case madeNothing && (e.Cancel || r.State == workflow.Queued):
 		m.end(workflow.Canceled)
 		m.say("canceled before it began")
-	case r.State == workflow.Running:
-		m.putAway()
-	default:
-		m.queueAgain("waiting to be put away")
+	case e.Cancel && r.State == workflow.Running:
+		m.remove()
+	case e.Cancel:
+		m.queueAgain("waiting to be removed")
+	case r.UnderWay():
+		m.stop(m.stoppedByPerson())
 	}
 }
 
-// madeNothing: there is no branch yet, and so nothing to keep or to put away.
-func (m *machine) madeNothing() bool { return m.run.Details.BaseCommit == "" }
-
-// putAway orders the removal of what a given-up run made, one thing after the other.
-func (m *machine) putAway() {
-	j := &m.run.Details
+// remove orders the removal of what a canceled run made, one thing after the other.
+func (m *machine) remove() {
 	m.run.Stage = workflow.StageFinalizing
-	m.say("putting away what was made")
-	if j.PullRequest != nil && m.answered.Kind != workflow.ClosePullRequest {
+	m.say("removing its branch and environment")
+	if m.run.Details.PullRequest != nil && m.answered.Kind != workflow.ClosePullRequest {
 		m.order(workflow.Action{Kind: workflow.ClosePullRequest})
 		return
 	}
 	m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
 }
 
-// resumed queues a run that waited for a person; its budgets are granted anew, unless it waited for
-// nobody.
-func (m *machine) resumed(e workflow.Resumed) bool {
-	m.run.Signals.ResumeRequested = false
-	m.run.Signals.Commands = without(m.run.Signals.Commands, workflow.CommandForce)
-	switch {
-	case m.run.State == workflow.NeedsInput:
-		if e.Force && m.run.Error.ReasonCode == workflow.WorkTooLarge {
-			m.dropWorkFirst()
-		}
-		switch code := m.run.Error.ReasonCode; {
-		case code == workflow.PreparedCode:
-			// So far it made room for a session. It begins with the base branch of today, once what it depends on is merged there:
-			// for the session neither was asked.
-			if j := &m.run.Details; j.Head == j.BaseCommit {
-				j.Pending, j.Phase = nil, workflow.BranchCreate
-			}
-		case code == workflow.TestsCannotRun && e.Force:
-			m.run.Details.Tested.Forced = true
-		default:
-			m.run.Details.FromBase = m.resumesFromBase()
-		}
-		used, interrupted := m.run.Details.Used, m.run.Interrupted()
-		m.queueAgain("resumed")
-		if interrupted {
-			m.run.Details.Used = used
-		}
-	case m.run.Details.ParkedUntil != nil:
-		m.run.Details.ParkedUntil = nil
-		m.say("resumed before its time")
-	}
-	return true
-}
-
-func (m *machine) retried() bool {
-	m.run.Signals.Commands = without(m.run.Signals.Commands, workflow.CommandRetry)
-	if m.run.State == workflow.Failed {
-		m.run.Counters.Retries++
-		m.run.Details.FromBase = true // what an agent left that failed is set aside before the next one begins
-		m.queueAgain("to be tried again")
-	}
-	return true
-}
-
-// approved keeps a person's consent, which holds for one commit only and is
-// taken only when it was asked for.
-func (m *machine) approved(e workflow.Approved) bool {
+// resumed queues a run that waited for a person. Its budgets start again, unless no person was waited for.
+func (m *machine) resumed(e workflow.Resumed) {
 	r, j := &m.run, &m.run.Details
-	r.Signals.Commands = without(r.Signals.Commands, workflow.CommandApprove, workflow.CommandReject)
-	switch {
-	case !m.waitsForApproval():
-	case e.Commit == "" || e.Commit != j.Head:
-		m.say("an approval of %.10s was not taken: the change is now %.10s", e.Commit, j.Head)
+	r.Signals.ResumeRequested = false
+	m.acknowledge(workflow.CommandForce)
+	if r.State != workflow.NeedsInput {
+		if j.ParkedUntil != nil {
+			j.ParkedUntil = nil
+			m.say("resumed before its time")
+		}
+		return
+	}
+	if e.Force && r.Error.ReasonCode == workflow.WorkTooLarge {
+		// A person said that work that is too large to save may be lost. That holds for what is in the environment now, so it is dropped
+		// before anything else runs there.
+		rest := j.Pending
+		j.Pending = nil
+		m.order(workflow.Action{Kind: workflow.DropWork})
+		j.Pending = append(j.Pending, rest...)
+	}
+	switch code := r.Error.ReasonCode; {
+	case code == workflow.PreparedCode:
+		// Preparing a session asked neither for the newest base branch nor for merged dependencies; the run itself needs both.
+		if j.Head == j.BaseCommit {
+			j.Pending, j.Phase = nil, workflow.BranchCreate
+		}
+	case code == workflow.TestsCannotRun && e.Force:
+		j.Tested.Forced = true
+	case j.Canceling:
+		j.FromBase = false
 	default:
-		j.Approval = &workflow.Approval{Commit: e.Commit, By: e.By, At: m.now}
-		for i := range j.Moves {
-			j.Moves[i].Agreed = true
-		}
-		if j.SetUp.NeedsAgreement() {
-			j.Approval.SetUp = j.SetUp.Content()
-		}
-		m.queueAgain("approved")
+		// The base may be merged first if the next action begins from the last commit. Unrecorded work in the environment belongs to the
+		// commit that it started from.
+		unpaid := r.Counters.ImplementerCalls == 0 || code == workflow.TestsCannotRun
+		j.FromBase = j.NothingRecorded() && unpaid || j.BaseCommit != "" && m.beginsFromHead() && !r.Interrupted()
 	}
-	return true
+	used, interrupted := j.Used, r.Interrupted()
+	m.queueAgain("resumed")
+	if interrupted {
+		j.Used = used
+	}
 }
 
-// rejected sends the change back to the implementer with the person's reason.
-func (m *machine) rejected(e workflow.Rejected) bool {
+// answerApproval takes a person's approval, which holds for one commit only, or sends the change back to the implementer with the person's
+// reason. Neither counts unless the run asks for it.
+func (m *machine) answerApproval(event workflow.Event) {
 	r, j := &m.run, &m.run.Details
-	r.Signals.Commands = without(r.Signals.Commands, workflow.CommandApprove, workflow.CommandReject)
-	if !m.waitsForApproval() {
-		return true
+	m.acknowledge(workflow.CommandApprove, workflow.CommandReject)
+	if r.State != workflow.NeedsInput || j.Phase != workflow.ApprovalWait {
+		return
 	}
-	j.Findings = []workflow.Finding{{Source: workflow.FoundByPerson, Text: e.Reason}}
-	j.Approval = nil
-	j.Phase = workflow.ReviewFix
-	m.queueAgain("sent back by a person")
-	return true
+	if e, ok := event.(workflow.Rejected); ok {
+		j.Findings = []workflow.Finding{{Source: workflow.FoundByPerson, Text: e.Reason}}
+		j.Approval = nil
+		j.Phase = workflow.ReviewFix
+		m.queueAgain("sent back by a person")
+		return
+	}
+	e, _ := event.(workflow.Approved)
+	if e.Commit == "" || e.Commit != j.Head {
+		m.say("an approval of %.10s was not taken: the change is now %.10s", e.Commit, j.Head)
+		return
+	}
+	j.Approval = &workflow.Approval{Commit: e.Commit, By: e.By, At: m.now}
+	for i := range j.Moves {
+		j.Moves[i].Agreed = true
+	}
+	if j.SetUp.NeedsAgreement() {
+		j.Approval.SetUp = j.SetUp.Content()
+	}
+	m.queueAgain("approved")
 }
 
-func (m *machine) waitsForApproval() bool {
-	return m.run.State == workflow.NeedsInput && m.run.Details.Phase == workflow.ApprovalWait
-}
-
-// queueAgain lets a stopped run be admitted again with fresh budgets.
+// queueAgain queues a stopped run with fresh budgets.
 func (m *machine) queueAgain(why string) {
 	r, j := &m.run, &m.run.Details
 	r.State, r.EndedAt, r.Error = workflow.Queued, nil, nil
@@ -245,6 +282,8 @@ func (m *machine) queueAgain(why string) {
 	m.say("%s", why)
 }
 
-func without(commands []workflow.Command, kinds ...workflow.CommandKind) []workflow.Command {
-	return slices.DeleteFunc(commands, func(c workflow.Command) bool { return slices.Contains(kinds, c.Kind) })
+// acknowledge removes the commands of these kinds from the run's signals.
+func (m *machine) acknowledge(kinds ...workflow.CommandKind) {
+	s := &m.run.Signals
+	s.Commands = slices.DeleteFunc(s.Commands, func(c workflow.Command) bool { return slices.Contains(kinds, c.Kind) })
 }

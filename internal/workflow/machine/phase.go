@@ -16,7 +16,11 @@ func (m *machine) enter(p workflow.Phase) {
 	j := &m.run.Details
 	j.Phase = p
 	j.SettingUp = false
-	j.Used.ForPhase()
+	// The budgets of a phase start again.
+	u := &j.Used
+	u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries, u.TestRetries = 0, 0, 0, 0, 0
+	u.SetUpRepairs, u.NetworkWaits, u.ServerWaits, u.LockWaits = 0, 0, 0, 0
+	u.ModelWaits, u.Parks = 0, 0
 	record := &j.Phases[p]
 	m.reopenAfter(p)
 	if record.Status == workflow.StepSkipped && p != workflow.DesignCheck {
@@ -35,7 +39,7 @@ func (m *machine) enter(p workflow.Phase) {
 	m.open(p)
 }
 
-// mustAsk is the interlock: no phase after the approval is carried out on the word of a model's set-up.
+// mustAsk is the interlock: no phase after the approval may rely on a model's setup that no person agreed to.
 func (m *machine) mustAsk(p workflow.Phase) bool {
 	j := &m.run.Details
 	return p > workflow.ApprovalWait && p <= workflow.MergeCleanup && j.MergeCommit == "" && !j.Canceling && j.SetUp.NeedsAgreement()
@@ -56,7 +60,16 @@ func (m *machine) open(p workflow.Phase) {
 		}
 		m.order(workflow.Action{Kind: workflow.ReadDesign})
 	case workflow.DesignCheck:
-		m.openPlanning()
+		switch {
+		case len(m.run.Steps) > 0:
+			m.openSetUp()
+		case j.Phases[p].Status == workflow.StepSkipped: // a workflow without a planner has a plan of one step
+			m.accept(workflow.Plan{Goal: m.run.Title, Actions: workflow.ActionPlan{Steps: []workflow.PlannedStep{{
+				StepID: "S01", Title: m.run.Title, Role: workflow.Implementer, Phase: workflow.TDDGreen.Step(),
+				Instructions: "Carry out the request."}}}})
+		default:
+			m.call(workflow.Action{Role: workflow.Planner})
+		}
 	case workflow.TDDRed, workflow.TDDGreen, workflow.TDDRefactor:
 		if !slices.ContainsFunc(m.run.Steps, func(s workflow.Step) bool { return s.Phase == p.Step() }) {
 			m.skip("the plan has no step here")
@@ -76,7 +89,14 @@ func (m *machine) open(p workflow.Phase) {
 	case workflow.CIWatch:
 		m.order(workflow.Action{Kind: workflow.WatchChecks})
 	case workflow.MergeCleanup:
-		m.openMerge()
+		switch {
+		case j.MergeCommit != "": // the merge is on record; what is left is to remove the environment
+			m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
+		case j.PullRequest == nil || j.PullRequest.Checked == nil:
+			m.enter(workflow.CIWatch) // the interlock: nothing unchecked is ever merged
+		default:
+			m.order(workflow.Action{Kind: workflow.MergePullRequest})
+		}
 	case workflow.ParentClose:
 		m.order(workflow.Action{Kind: workflow.CloseRequest})
 	}
@@ -94,6 +114,7 @@ func (m *machine) skip(why string) {
 	m.leave(m.run.Details.Phase)
 }
 
+// close ends the record of the present phase. A skipped phase stays skipped, and a first note stays.
 func (m *machine) close(status workflow.StepStatus, note string) {
 	record := &m.run.Details.Phases[m.run.Details.Phase]
 	if record.Status != workflow.StepSkipped {
@@ -105,26 +126,26 @@ func (m *machine) close(status workflow.StepStatus, note string) {
 	record.EndedAt = &m.now
 }
 
-// leave enters the phase after p. review-fix is passed by: only findings lead there.
+// leave enters the phase after p. It passes review-fix by: only findings lead there.
 func (m *machine) leave(p workflow.Phase) {
 	next := p + 1
 	if p == workflow.ReviewFix {
-		next = workflow.ReviewRequest // what was mended is looked at again
+		next = workflow.ReviewRequest // a fix is reviewed again
 		if m.run.Details.Phases[workflow.ReviewRequest].Status == workflow.StepSkipped {
 			next = workflow.StressTest
 		}
 	} else if next == workflow.ReviewFix {
 		fix := &m.run.Details.Phases[workflow.ReviewFix]
 		if fix.Status == workflow.StepPending {
-			fix.Status, fix.Note = workflow.StepSkipped, "nothing to mend"
+			fix.Status, fix.Note = workflow.StepSkipped, "nothing to fix"
 		}
 		next = workflow.StressTest
 	}
 	m.enter(next)
 }
 
-// reopenAfter makes the phases behind p pending again when the run goes back.
-// What the workflow leaves out stays out.
+// reopenAfter makes the phases behind p pending again when the run goes back. Phases that the workflow leaves out stay
+// skipped.
 func (m *machine) reopenAfter(p workflow.Phase) {
 	j := &m.run.Details
 	if p == workflow.ReviewFix && j.Phases[p].Status == workflow.StepSkipped {
@@ -141,8 +162,8 @@ func (m *machine) reopenAfter(p workflow.Phase) {
 	}
 }
 
-// order appends an action to the pending ones. Every order has a key of its own, also one that
-// repeats what failed: what was started for the failed one must not be found again.
+// order appends an action to the pending ones. Every order has a key of its own, even one that repeats a failed action:
+// whatever the failed one started must not be found again.
 func (m *machine) order(a workflow.Action) {
 	j := &m.run.Details
 	j.Orders++
@@ -150,7 +171,7 @@ func (m *machine) order(a workflow.Action) {
 	j.Pending = append(j.Pending, a)
 }
 
-// say tells people what is going on, one line.
+// say sets the line that tells people what is going on.
 func (m *machine) say(format string, args ...any) {
 	m.run.Progress.Message = fmt.Sprintf(format, args...)
 }

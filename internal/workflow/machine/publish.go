@@ -8,37 +8,100 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-func (m *machine) pullRequestOpened(e workflow.PullRequestOpened) {
+// publicationAnswered takes what became of the actions between the approval and the end of a run, and of any action that could not be performed.
+// It reports whether the event is one of theirs.
+func (m *machine) publicationAnswered(event workflow.Event) bool {
 	j := &m.run.Details
-	j.PullRequest = &workflow.PullRequest{Number: e.Number, URL: e.URL, Head: j.Head}
-	if e.CompareURL != "" {
-		m.run.Artifacts.CompareURL = &e.CompareURL
+	switch e := event.(type) {
+	case workflow.AgreementFound:
+		if e.Content != "" {
+			j.SetUp.Agreed = &workflow.Agreement{Content: e.Content, By: "a person, in an earlier run", At: m.now}
+		}
+		m.askApproval()
+	case workflow.AgreementKept:
+		note := "by " + cmp.Or(j.Approval.By, "a person") + ", and to the set-up's commands"
+		if e.Problem != "" {
+			note += ", for this run alone: " + e.Problem
+		}
+		m.advance(note)
+	case workflow.PullRequestOpened:
+		j.PullRequest = &workflow.PullRequest{Number: e.Number, URL: e.URL, Head: j.Head}
+		if e.CompareURL != "" {
+			m.run.Artifacts.CompareURL = &e.CompareURL
+		}
+		m.advance(fmt.Sprintf("pull request %d", e.Number))
+	case workflow.ChecksEnded:
+		m.checksEnded(e)
+	case workflow.BaseMerged:
+		m.baseMerged(e)
+	case workflow.Merged:
+		j.MergeCommit = e.Commit
+		m.say("merged as %s, removing the environment", wording.ShortID(e.Commit))
+		m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
+	case workflow.BaseMoved:
+		m.enter(workflow.CIWatch)
+	case workflow.HeadMoved:
+		m.enter(workflow.PRCreate)
+	case workflow.PullRequestClosed:
+		m.remove()
+	case workflow.EnvironmentRemoved:
+		j.KeptRef = cmp.Or(e.KeptRef, j.KeptRef)
+		j.EnvRemoved = true
+		if !j.Canceling {
+			m.advance("merged as " + wording.ShortID(j.MergeCommit))
+			return true
+		}
+		m.say("canceled; its work is kept on a ref")
+		if j.KeptRef == "" {
+			m.say("canceled; no work was left in it to keep")
+		}
+		m.end(workflow.Canceled)
+	case workflow.RequestClosed:
+		m.close(workflow.StepDone, "")
+		m.say("merged into %s as %s", j.Base, wording.ShortID(j.MergeCommit))
+		m.end(workflow.Done)
+	case workflow.ActionFailed:
+		m.actionFailed(e)
+	default:
+		return false
 	}
-	m.advance(fmt.Sprintf("pull request %d", e.Number))
+	return true
 }
 
+// checksEnded takes the result of the checks of the merge candidate.
 func (m *machine) checksEnded(e workflow.ChecksEnded) {
 	r, j := &m.run, &m.run.Details
+	ran := e.State == workflow.ChecksFailed || e.State == workflow.ChecksUnsettled || e.State == workflow.ChecksPassed && e.Command != ""
+	if ran {
+		j.Evidence = append(j.Evidence, workflow.Evidence{Purpose: "merge candidate", Commit: e.Candidate.Head, Tree: e.Candidate.Tree,
+			Command: e.Command, Passed: e.State == workflow.ChecksPassed, Known: e.Known, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
+	}
 	switch e.State {
 	case workflow.ChecksPassed:
 		j.Used.CIFailures = 0
 		j.PullRequest.Checked = &e.Candidate
-		if e.Command == "" {
+		switch {
+		case !ran:
 			m.advance("no test is configured")
-			return
-		}
-		m.checked(e, true)
-		if len(e.Known) > 0 {
+		case len(e.Known) > 0:
 			m.advance("only what failed before the change fails on " + wording.ShortID(e.Candidate.Tree))
-			return
+		default:
+			m.advance("passed on " + wording.ShortID(e.Candidate.Tree))
 		}
-		m.advance("passed on " + wording.ShortID(e.Candidate.Tree))
 	case workflow.ChecksUnsettled:
-		m.checked(e, false)
 		m.unsettled(workflow.TestsEnded{Summary: e.Summary, LogPath: e.LogPath, Failures: []workflow.TestFailure{{Command: e.Command, Unsettled: true}}}, false)
 	case workflow.ChecksFailed:
-		m.checked(e, false)
-		m.ciFailed(e)
+		j.Used.CIFailures++
+		j.Findings = []workflow.Finding{{Source: workflow.FoundByCI, Text: "The checks fail on the merge candidate:\n" + e.Summary}}
+		if j.Used.CIFailures < j.Settings.Limits.CIFailures {
+			m.enter(workflow.ReviewFix)
+			return
+		}
+		j.Phase = workflow.ReviewFix // a resumed run continues there
+		m.reopenAfter(workflow.ReviewFix)
+		m.block(workflow.CIPersistentFailure, workflow.CategoryTest, workflow.CIPersistentFailureCode,
+			fmt.Sprintf("the checks failed %d times in a row: %s", j.Used.CIFailures, e.Summary),
+			r.Ask("look into the last check's log", workflow.VerbLogs))
 	case workflow.ChecksConflict:
 		m.conflicted(e)
 	default:
@@ -48,78 +111,20 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 	}
 }
 
-func (m *machine) checked(e workflow.ChecksEnded, passed bool) {
-	j := &m.run.Details
-	j.Evidence = append(j.Evidence, workflow.Evidence{Purpose: "merge candidate", Commit: e.Candidate.Head, Tree: e.Candidate.Tree,
-		Command: e.Command, Passed: passed, Known: e.Known, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
-}
-
-func (m *machine) ciFailed(e workflow.ChecksEnded) {
-	j := &m.run.Details
-	j.Used.CIFailures++
-	j.Findings = []workflow.Finding{{Source: workflow.FoundByCI, Text: "The checks fail on the merge candidate:\n" + e.Summary}}
-	if j.Used.CIFailures >= j.Settings.Limits.CIFailures {
-		j.Phase = workflow.ReviewFix
-		m.reopenAfter(workflow.ReviewFix)
-		m.block(workflow.CIPersistentFailure, workflow.CategoryTest, workflow.CIPersistentFailureCode,
-			fmt.Sprintf("the checks failed %d times in a row: %s", j.Used.CIFailures, e.Summary),
-			m.run.Ask("look into the last check's log", workflow.VerbLogs))
-		return
-	}
-	m.enter(workflow.ReviewFix)
-}
-
+// conflicted repeats the steps on today's base branch if that is free to do, and otherwise stops for a person.
 func (m *machine) conflicted(e workflow.ChecksEnded) {
 	r, j := &m.run, &m.run.Details
-	taken := j.Taken() // carrying the steps out again would leave a person's commits out
+	taken := j.Taken() // a person's commits would be left out if the steps were repeated
 	if !taken && j.Used.BaseConflicts < j.Settings.Limits.BaseConflicts {
 		j.Used.BaseConflicts++
 		m.startOver()
-		m.say("the change conflicts with %s: carrying the steps out again from there", j.Base)
+		m.say("the change conflicts with %s: repeating the steps from there", j.Base)
 		return
 	}
 	stop := m.problem(workflow.CategoryGit, workflow.MergeConflictCode, "the change does not merge with "+j.Base, e.Summary)
 	stop.Next = []workflow.NextStep{r.Ask("let the agent resolve it", workflow.VerbSync), m.resolveByHand("or ")}
 	if !taken {
-		stop.Next = append(stop.Next, r.Ask("or carry the steps out again on today's "+j.Base, workflow.VerbResume))
+		stop.Next = append(stop.Next, r.Ask("or repeat the steps on today's "+j.Base, workflow.VerbResume))
 	}
 	m.stop(stop)
-}
-
-// openMerge merges, or goes on putting away after a merge that is on record.
-func (m *machine) openMerge() {
-	if m.run.Details.MergeCommit != "" {
-		m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
-		return
-	}
-	if pr := m.run.Details.PullRequest; pr == nil || pr.Checked == nil {
-		m.enter(workflow.CIWatch) // the interlock: nothing unchecked is ever merged
-		return
-	}
-	m.order(workflow.Action{Kind: workflow.MergePullRequest})
-}
-
-func (m *machine) environmentRemoved(e workflow.EnvironmentRemoved) {
-	j := &m.run.Details
-	j.KeptRef = cmp.Or(e.KeptRef, j.KeptRef)
-	j.EnvRemoved = true
-	if j.Canceling {
-		m.finish(workflow.Canceled)
-		return
-	}
-	m.advance("merged as " + wording.ShortID(j.MergeCommit))
-}
-
-// finish ends the run for good.
-func (m *machine) finish(state workflow.State) {
-	j := &m.run.Details
-	if state == workflow.Done {
-		m.close(workflow.StepDone, "")
-		m.say("merged into %s as %s", j.Base, wording.ShortID(j.MergeCommit))
-	} else if j.KeptRef == "" {
-		m.say("canceled; no work was left in it to keep")
-	} else {
-		m.say("canceled; its work is kept on a ref")
-	}
-	m.end(state)
 }

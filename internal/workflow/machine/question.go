@@ -7,17 +7,15 @@ import (
 	"time"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/wording"
 )
 
 // maxAllowed is how many patterns people may add to a run for one role.
 const maxAllowed = 200
 
-// questionAsked puts a question of the pending action's agent to people.
+// questionAsked shows people a question of the agent that works.
 func (m *machine) questionAsked(e workflow.Asked) bool {
-	r, j := &m.run, &m.run.Details
-	if r.State != workflow.Running || len(j.Pending) == 0 || j.Pending[0].Key != e.Question.Key {
-		return false
-	}
+	j := &m.run.Details
 	within := time.Duration(j.Settings.Limits.AnswerWithinSec) * time.Second
 	if within <= 0 {
 		within = workflow.DefaultAnswerWithinSec * time.Second
@@ -30,18 +28,7 @@ func (m *machine) questionAsked(e workflow.Asked) bool {
 	return true
 }
 
-// questionWithdrawn: the agent wants no answer any more.
-func (m *machine) questionWithdrawn(e workflow.Withdrawn) bool {
-	q := m.run.Details.Question
-	if q == nil || q.ID != e.Question {
-		return false
-	}
-	m.run.Details.Question = nil
-	m.sayDoing()
-	return true
-}
-
-// questionAnswered takes an answer to the question that is asked, and to no other.
+// questionAnswered takes an answer to the present question, and to no other.
 func (m *machine) questionAnswered(e workflow.Answered) bool {
 	r, j := &m.run, &m.run.Details
 	left := len(r.Signals.Commands)
@@ -60,7 +47,12 @@ func (m *machine) questionAnswered(e workflow.Answered) bool {
 		}
 		j.Allowed[q.Role] = append(slices.Clone(allowed), q.Always)
 	}
+	said := map[workflow.AnswerVerdict]string{workflow.AnswerAllow: "allowed", workflow.AnswerDeny: "denied",
+		workflow.AnswerOption: fmt.Sprintf("option %d chosen", a.Option), workflow.AnswerText: "answered"}[a.Verdict]
+	if a.Always {
+		said = "allowed for the rest of the run"
+	}
 	m.sayDoing()
-	m.say("%s (%s: %s)", r.Progress.Message, a.Says(), q.Line1())
+	m.say("%s (%s by %s: %s)", r.Progress.Message, said, wording.Printable(a.By), q.Line1())
 	return true
 }

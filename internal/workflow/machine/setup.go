@@ -2,13 +2,14 @@ package machine
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"signalbox/internal/workflow"
 	"signalbox/internal/workflow/wording"
 )
 
-// openSetUp begins the set-up sub-phase, or passes it by when there is nothing to set up.
+// openSetUp begins the setup within design-check, or skips it if there is nothing to set up.
 func (m *machine) openSetUp() {
 	j := &m.run.Details
 	if j.SetUp == nil {
@@ -19,40 +20,17 @@ func (m *machine) openSetUp() {
 		return
 	}
 	j.SettingUp = true
-	m.renew("")
+	m.restore("")
 }
 
-// renew has the environment brought to where the set-up begins. A reason drops
-// what was kept for it.
-func (m *machine) renew(reason string) {
+// restore brings the environment to where its setup begins: its snapshot, if there is one. With a reason, the snapshot is evicted first.
+func (m *machine) restore(reason string) {
 	m.run.Details.SetUp.BeginAgain()
 	m.order(workflow.Action{Kind: workflow.RestoreEnvironment, Reason: reason})
 	m.saySetUp()
 }
 
-// environmentRenewed goes to the first command, or straight to the verification
-// of an environment whose set-up was kept.
-func (m *machine) environmentRenewed(e workflow.EnvironmentRestored) {
-	j := &m.run.Details
-	j.Fingerprint, j.Warm = e.Fingerprint, e.Warm && m.answered.Reason == ""
-	if e.Tested != nil && j.Tested == nil {
-		tested := *e.Tested
-		tested.Remembered = true
-		j.Tested = &tested
-	}
-	s := j.SetUp
-	if s == nil {
-		m.testBase()
-		return
-	}
-	s.Fingerprint, s.Warm = e.Fingerprint, e.Warm && m.answered.Reason == ""
-	if s.Warm {
-		s.Next = len(s.Commands)
-	}
-	m.runSetUp()
-}
-
-// runSetUp orders the next set-up or verification command.
+// runSetUp orders the next setup or verification command.
 func (m *machine) runSetUp() {
 	s := m.run.Details.SetUp
 	commands := len(s.Commands)
@@ -70,33 +48,7 @@ func (m *machine) runSetUp() {
 	m.saySetUp()
 }
 
-func (m *machine) environmentKept(e workflow.SnapshotTaken) {
-	if s := m.run.Details.SetUp; s != nil && len(e.Untracked) > 0 {
-		s.Untracked = e.Untracked
-	}
-	how := "set up and verified"
-	if e.Problem != "" {
-		how += ", not kept for later: " + e.Problem
-	}
-	m.setUpDone(how)
-}
-
-func (m *machine) setUpDone(how string) {
-	j := &m.run.Details
-	if j.SetUp != nil {
-		how = fmt.Sprintf("environment %q %s", j.SetUp.Name, how)
-	} else {
-		how = j.BaseNote()
-	}
-	if m.beforePlan() {
-		j.SetUp = nil // the plan has a word on it
-	} else {
-		how = wording.Count(len(m.run.Steps), "step") + "; " + how
-	}
-	m.setUpSays(how)
-}
-
-// Waits before a set-up command is tried again, by the class of its failure (P6).
+// Waits before a setup command is tried again, by the class of its failure.
 var (
 	networkWaits = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second}
 	serverWait   = 10 * time.Second
@@ -108,18 +60,25 @@ const (
 	maxLockWaits   = 5
 )
 
+// setUpEnded continues with the next command, or decides by the class of the failure: wait, ask the repairer, or give the setup up.
 func (m *machine) setUpEnded(e workflow.SetUpEnded) {
 	j := &m.run.Details
 	s, used := j.SetUp, &j.Used
 	if e.OK {
-		s.Ended(workflow.CommandRun{Command: m.answered.Commands[0], DurationMS: e.DurationMS, LogPath: e.LogPath}, m.answered.Expected != nil)
+		run := workflow.CommandRun{Command: m.answered.Commands[0], DurationMS: e.DurationMS, LogPath: e.LogPath}
+		if m.answered.Expected != nil {
+			s.Verified = append(s.Verified, run)
+		} else {
+			s.Ran = append(s.Ran, run)
+		}
+		s.Next++
 		used.SetUpWaits()
 		m.runSetUp()
 		return
 	}
 	if s.Warm {
 		s.Dropped = "what was kept does not work any more: " + wording.FirstLine(e.Message)
-		m.renew(s.Dropped)
+		m.restore(s.Dropped)
 		return
 	}
 	s.Class = e.Class
@@ -130,14 +89,14 @@ func (m *machine) setUpEnded(e workflow.SetUpEnded) {
 		used.NetworkWaits++
 		s.NetworkRetries++
 		wait := networkWaits[used.NetworkWaits-1]
-		m.waitThenAgain(wait, again(wait, "the network", used.NetworkWaits, len(networkWaits))+": "+s.Why())
+		m.waitThenAgain(wait, retrying(wait, "the network", used.NetworkWaits, len(networkWaits))+": "+s.Why())
 	case e.Class == workflow.FailureServer && used.ServerWaits < maxServerWaits:
 		used.ServerWaits++
-		m.waitThenAgain(serverWait, again(serverWait, "a server", used.ServerWaits, maxServerWaits)+": "+s.Why())
+		m.waitThenAgain(serverWait, retrying(serverWait, "a server", used.ServerWaits, maxServerWaits)+": "+s.Why())
 	case e.Class == workflow.FailureLock && used.LockWaits < maxLockWaits:
 		used.LockWaits++
-		m.waitThenAgain(lockWait, again(lockWait, "another package manager", used.LockWaits, maxLockWaits)+": "+s.Why())
-	case m.beforePlan():
+		m.waitThenAgain(lockWait, retrying(lockWait, "another package manager", used.LockWaits, maxLockWaits)+": "+s.Why())
+	case j.Phase == workflow.EnvCreate: // before the plan: no model is paid yet
 		m.setUpFailed(e.Message)
 	case e.Class == workflow.FailureFixable && used.SetUpRepairs < j.Settings.Limits.SetUpRepairs && !j.Settings.NoRepairer:
 		used.SetUpRepairs++
@@ -148,47 +107,59 @@ func (m *machine) setUpEnded(e workflow.SetUpEnded) {
 	}
 }
 
-func again(wait time.Duration, whom string, n, of int) string {
-	return fmt.Sprintf("waiting %s for %s, retry %d of %d", wait, whom, n, of)
-}
-
-// repairAnswered starts the corrected set-up from its first command, in the
-// environment as it is: the container and the clone are made once (P5).
-func (m *machine) repairAnswered(e workflow.RepairAnswered) {
-	s := m.run.Details.SetUp
-	s.Commands, s.Next, s.Repaired, s.Ran, s.Verified = e.Repair.SetupCommands, 0, true, nil, nil
-	m.run.Details.Used.SetUpWaits()
-	if len(e.Repair.Verification) > 0 {
-		s.Verification = e.Repair.Verification
-	}
-	m.runSetUp()
-}
-
-// setUpFailed tells the people on the forge and goes on to execution with a
-// warning, or stops where the configuration says so (P7).
+// setUpFailed posts a comment on the issue and continues with a warning, or stops if the configuration says so.
 func (m *machine) setUpFailed(message string) {
 	r, j := &m.run, &m.run.Details
-	j.SetUp.Status = workflow.SetUpFailed
+	s := j.SetUp
+	s.Status = workflow.SetUpFailed
 	j.Failure = message
-	if m.beforePlan() {
+	if j.Phase == workflow.EnvCreate {
 		j.Tested = &workflow.BaseCheck{Commit: j.BaseCommit, Status: workflow.BaseUntested}
-		m.setUpSays(wording.FirstLine("the set-up failed before the plan, so no test has run: " + j.SetUp.Why()))
+		m.setUpSays(wording.FirstLine("the set-up failed before the plan, so no test has run: " + s.Why()))
 		return
 	}
 	if j.Settings.StopOnSetUpFailure {
 		stop := m.problem(workflow.CategoryEnvironment, workflow.SetupFailedCode, "the environment cannot be set up", message)
-		stop.Next = []workflow.NextStep{r.Ask("see what failed", workflow.VerbEnvironmentLogs), r.Ask("mend it, then", workflow.VerbResume),
-			r.GiveUp("or, where the commands are wrong, which a run reads once").Following(workflow.Advice("mend them"), r.Ask("", workflow.VerbRun))}
-		j.SetUp.BeginAgain()
+		stop.Next = []workflow.NextStep{r.Ask("see what failed", workflow.VerbEnvironmentLogs), r.Ask("fix it, then", workflow.VerbResume),
+			r.GiveUp("or, if the commands are wrong, which a run reads once").Following(workflow.Advice("fix them"), r.Ask("", workflow.VerbRun))}
+		s.BeginAgain()
 		m.stop(stop)
 		return
 	}
-	m.order(workflow.Action{Kind: workflow.PostComment, Reason: workflow.SetUpComment(j)})
+	comment := fmt.Sprintf("## Environment setup failed\n\n**Status**: failed with a warning ⚠\n**Environment**: %s\n\n"+
+		"The setup did not succeed; the work goes on with what there is.\n\n```\n%s\n```\n\n"+
+		"- network retries: %d\n- corrections by the model: %d/%d\n- class of the error: %s\n",
+		s.Name, strings.ReplaceAll(s.LastError(), "```", "` ` `"), s.NetworkRetries, j.Used.SetUpRepairs, j.Settings.Limits.SetUpRepairs, s.Class)
+	m.order(workflow.Action{Kind: workflow.PostComment, Reason: comment})
 	m.saySetUp()
 }
 
-// setUpSays ends the sub-phase. Its phase may have a note already: why it was
-// left out, but for the set-up, which never is.
+// setUpDone ends the setup with a note about the environment and, without a setup, about the tests of the base.
+func (m *machine) setUpDone(how string) {
+	j := &m.run.Details
+	if j.SetUp != nil {
+		how = fmt.Sprintf("environment %q %s", j.SetUp.Name, how)
+	} else {
+		switch b := j.Tested; {
+		case b == nil:
+			how = "ready"
+		case b.Status == workflow.BasePassed:
+			how = "the tests pass on " + j.Base
+		case b.Status == workflow.BaseFailed:
+			how = "tests fail on " + j.Base + " already"
+		default:
+			how = "the set-up failed, so no test ran on " + j.Base
+		}
+	}
+	if j.Phase == workflow.EnvCreate {
+		j.SetUp = nil // the plan may choose another
+	} else {
+		how = wording.Count(len(m.run.Steps), "step") + "; " + how
+	}
+	m.setUpSays(how)
+}
+
+// setUpSays ends the setup with a note, which it adds to a note that the phase already has.
 func (m *machine) setUpSays(note string) {
 	if record := &m.run.Details.Phases[m.run.Details.Phase]; record.Note != "" {
 		record.Note += "; " + note

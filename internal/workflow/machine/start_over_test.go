@@ -12,7 +12,7 @@ func TestARunThatStartsOverSaysWhy(t *testing.T) {
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.CIWatch))
 	before := run.Progress.Percent
 	run = checks(workflow.ChecksConflict)(t, run)
-	if run.Progress.Percent >= before || !strings.Contains(run.Progress.Message, "the change conflicts with main: carrying the steps out again") {
+	if run.Progress.Percent >= before || !strings.Contains(run.Progress.Message, "the change conflicts with main: repeating the steps") {
 		t.Errorf("from %d %% to %d %%: %q", before, run.Progress.Percent, run.Progress.Message)
 	}
 }

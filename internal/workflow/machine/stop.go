@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -18,7 +19,7 @@ func (m *machine) end(state workflow.State) {
 	if state != workflow.Canceled {
 		return
 	}
-	// No record is left that reads as if work were going on.
+	// No record may say that work is still going on.
 	if step := m.currentStep(); step != nil && step.Status != workflow.StepDone && step.Status != workflow.StepPending {
 		step.Status, step.EndedAt = workflow.StepSkipped, &m.now
 	}
@@ -28,15 +29,14 @@ func (m *machine) end(state workflow.State) {
 	}
 }
 
-// problem begins an Error; whoever stops the run adds what only they know.
+// problem returns the Error of a stop. Its next step, unless the caller has a better one, is to resume.
 func (m *machine) problem(category workflow.Category, code, title, message string) workflow.Error {
 	return workflow.Error{Category: category, ReasonCode: code, Title: title, Message: message, Severity: workflow.Major,
 		Next: []workflow.NextStep{m.run.Ask("when it is settled", workflow.VerbResume)}}
 }
 
-// stop ends the run in NEEDS_INPUT. What is pending stays so, and is where a
-// resumed run goes on. A run that is stuck can always be given up. A change that
-// waits for approval has another way out: it can be sent back.
+// stop ends the run in NEEDS_INPUT. Pending actions stay pending, and a resumed run continues with them. A person can
+// always give up a run that is stuck. A change that waits for approval has another way out: sending it back.
 func (m *machine) stop(e workflow.Error) {
 	j := &m.run.Details
 	named := func(s workflow.NextStep) bool {
@@ -49,8 +49,7 @@ func (m *machine) stop(e workflow.Error) {
 	m.halt(workflow.NeedsInput, workflow.StepNeedsInput, e)
 }
 
-// fail ends the run in FAILED. A retried run begins with the action given, or,
-// where that is empty, by opening its phase anew.
+// fail ends the run in FAILED. A retried run begins with the given action or, if it is empty, opens its phase again.
 func (m *machine) fail(e workflow.Error, first workflow.Action) {
 	e.Retryable = true
 	e.Next = []workflow.NextStep{m.run.Ask("see what happened", workflow.VerbLogs), m.run.Ask("try again", workflow.VerbRetry)}
@@ -61,6 +60,7 @@ func (m *machine) fail(e workflow.Error, first workflow.Action) {
 	m.halt(workflow.Failed, workflow.StepFailed, e)
 }
 
+// halt ends the run with an error, and with it the step and the phase that were running.
 func (m *machine) halt(state workflow.State, step workflow.StepStatus, e workflow.Error) {
 	m.end(state)
 	m.run.Error = &e
@@ -73,7 +73,7 @@ func (m *machine) halt(state workflow.State, step workflow.StepStatus, e workflo
 	}
 }
 
-// block stops the run with one of the published reasons (E5).
+// block stops the run for one of the published reasons.
 func (m *machine) block(reason workflow.BlockedReason, category workflow.Category, code, description string, suggestion workflow.NextStep) {
 	r := &m.run
 	r.Details.Blocked = &workflow.Blocked{Reason: reason, Description: description, BlockedAt: m.now,
@@ -93,6 +93,7 @@ var blockedTitles = map[workflow.BlockedReason]string{
 	workflow.CIPersistentFailure: "the checks keep failing",
 }
 
+// stoppedByPerson returns the stop that says what the run was doing.
 func (m *machine) stoppedByPerson() workflow.Error {
 	r := &m.run
 	doing := r.Details.Phase.Position().Doing
@@ -111,21 +112,22 @@ const (
 	maxBackoff    = 10 * time.Minute
 )
 
-// actionFailed repeats what may pass by itself and stops for what will not.
+// actionFailed repeats an action whose failure may pass, and stops for any other. What was ordered after it stays pending.
 func (m *machine) actionFailed(e workflow.ActionFailed) {
-	r, used := &m.run, &m.run.Details.Used
-	defer m.before(r.Details.Pending)
-	r.Details.Pending = nil
-	if e.Error.Retryable && used.ActionRetries < r.Details.Settings.Limits.ActionRetries {
-		wait := min(max(e.RetryAfter, actionBackoff<<used.ActionRetries), maxBackoff)
-		used.ActionRetries++
+	r, j := &m.run, &m.run.Details
+	rest := j.Pending
+	j.Pending = nil
+	defer func() { j.Pending = append(j.Pending, rest...) }()
+	if e.Error.Retryable && j.Used.ActionRetries < j.Settings.Limits.ActionRetries {
+		wait := min(max(e.RetryAfter, actionBackoff<<j.Used.ActionRetries), maxBackoff)
+		j.Used.ActionRetries++
 		r.Counters.Retries++
 		m.waitThenAgain(wait, e.Error.Title+"; again in "+wait.String())
 		return
 	}
 	m.order(m.answered)
 	if reason, ok := workflow.BlockingCodes[e.Error.ReasonCode]; ok {
-		suggestion := workflow.Advice("mend it")
+		suggestion := workflow.Advice("fix it")
 		if len(e.Error.Next) > 0 {
 			suggestion = e.Error.Next[0]
 		}
@@ -142,6 +144,7 @@ func (m *machine) actionFailed(e workflow.ActionFailed) {
 	m.stop(stop)
 }
 
+// waitThenAgain repeats the action that just failed after a wait.
 func (m *machine) waitThenAgain(wait time.Duration, why string) {
 	until := m.now.Add(wait)
 	m.say("%s", why)
@@ -149,7 +152,6 @@ func (m *machine) waitThenAgain(wait time.Duration, why string) {
 	m.order(m.answered)
 }
 
-// before lets what was ordered come before rest.
-func (m *machine) before(rest []workflow.Action) {
-	m.run.Details.Pending = append(m.run.Details.Pending, rest...)
+func retrying(wait time.Duration, whom string, n, of int) string {
+	return fmt.Sprintf("waiting %s for %s, retry %d of %d", wait, whom, n, of)
 }

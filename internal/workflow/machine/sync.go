@@ -9,19 +9,65 @@ import (
 	"signalbox/internal/workflow/policy"
 )
 
-// syncOrdered has the base branch of now merged into the change. Whatever was agreed to is void.
-func (m *machine) syncOrdered() bool {
-	r, j := &m.run, &m.run.Details
-	r.Signals.Commands = without(r.Signals.Commands, workflow.CommandSync)
-	if !r.MaySync() {
-		return true
+// goesFromBase continues a resumed run from its base branch as it is now, if the branch moved or the tests could not run there. It reports
+// whether it did.
+func (m *machine) goesFromBase(e workflow.Admitted) bool {
+	j := &m.run.Details
+	asked := j.FromBase
+	j.FromBase = false
+	if !asked || j.Canceling || j.MergeCommit != "" || j.BaseCommit == "" {
+		return false
 	}
-	m.queueAgain("to be brought up to date with " + j.Base)
-	m.mergeBaseIn()
+	untestable := j.Tested != nil && !j.Tested.Forced && len(j.Tested.CannotRun(j.Settings.Goals())) > 0
+	if untestable && e.Settings != nil {
+		// A person corrected the configuration because the tests cannot run. The rest of the goal stays.
+		s, now := &j.Settings, e.Settings
+		s.Tests, s.TestsE2E = now.Tests, now.TestsE2E
+		s.EnvironmentName, s.SetUp, s.Verification, s.NoSetUp = now.EnvironmentName, now.SetUp, now.Verification, now.NoSetUp
+		s.Environments, s.Image, s.Images = now.Environments, now.Image, now.Images
+		s.Limits.TestTotalSec, s.Limits.SetUpTotalSec = now.Limits.TestTotalSec, now.Limits.SetUpTotalSec
+	}
+	switch moved := e.Base != "" && e.Base != j.BaseCommit; {
+	case !untestable && !moved:
+		return false
+	case untestable || j.NothingRecorded() || j.Phase < workflow.TDDRed:
+		j.Pending = nil
+		m.startOver()
+	case j.Phase > workflow.ReviewFix:
+		return false
+	case j.Phase == workflow.ReviewRequest:
+		m.mergeBaseIn()
+	default:
+		j.Pending, m.run.Stage = nil, j.Phase.Position().Stage
+		m.order(workflow.Action{Kind: workflow.MergeBase})
+	}
 	return true
 }
 
-// mergeBaseIn has the base merged into a change whose steps are done; then it is tested, and reviewed, again.
+// startOver repeats the steps on today's base branch. The plan is kept.
+func (m *machine) startOver() {
+	j := &m.run.Details
+	for i := range m.run.Steps {
+		step := &m.run.Steps[i]
+		if step.Status != workflow.StepPending {
+			step.Attempt++
+		}
+		step.Status, step.StartedAt, step.EndedAt, step.Error = workflow.StepPending, nil, nil, nil
+	}
+	m.run.CurrentStepIndex = 0
+	j.Findings, j.Approval, j.Flags = nil, nil, nil
+	for i := range j.Moves { // a person's commits are no longer part of the change
+		if j.Moves[i].TakenUp {
+			j.Moves[i].TakenUp, j.Moves[i].Agreed = false, false
+		}
+	}
+	if j.SetUp != nil {
+		j.SetUp.BeginAgain()
+	}
+	m.enter(workflow.BranchCreate)
+}
+
+// mergeBaseIn merges the base into a change whose steps are done; then it is tested, and reviewed, again. An approval of it no longer counts.
 func (m *machine) mergeBaseIn() {
 	r, j := &m.run, &m.run.Details
 	if j.Phase == workflow.ReviewRequest {
@@ -33,11 +79,11 @@ func (m *machine) mergeBaseIn() {
 	m.order(workflow.Action{Kind: workflow.MergeBase})
 }
 
-// baseMerged goes on with the merge as part of the change: the agent resolves its conflicts, and everything that was
-// proven of the change before is proven again.
+// baseMerged makes the merge part of the change: the agent resolves its conflicts, and everything that was proven about the change is proven
+// again.
 func (m *machine) baseMerged(e workflow.BaseMerged) {
 	j := &m.run.Details
-	if e.Commit == j.Head {
+	if e.Commit == j.Head { // the base had nothing new
 		m.enter(j.Phase)
 		return
 	}
@@ -59,9 +105,18 @@ func (m *machine) baseMerged(e workflow.BaseMerged) {
 			"Resolve every conflict marker in them so that both sides keep what they mean, then check that the rest still fits.",
 			j.Base, strings.Join(e.Conflicts, ", "))}}, others...)
 	}
-	if midway {
-		m.mergedMidway(recorded)
-		return
+	// Midway, the step or fix in hand continues. What it recorded may pass on the new base, so its tests run before an agent is paid.
+	switch step := m.currentStep(); {
+	case !midway:
+		m.enter(workflow.ReviewFix)
+	case len(j.Conflicts) > 0 && step != nil:
+		m.workAgain(j.Findings[0].Text)
+		j.Findings = nil
+	case !recorded || len(j.Conflicts) > 0:
+		m.enter(j.Phase)
+	case step != nil:
+		m.testChange(step.StepID, step.Attempt)
+	default:
+		m.testChange(fixID(j.Fixes), max(j.FixAttempt, 1))
 	}
-	m.enter(workflow.ReviewFix)
 }

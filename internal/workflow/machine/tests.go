@@ -8,25 +8,27 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// testsEnded takes a result on the commit that was recorded. What it means
-// depends on the phase: a new test is meant to fail.
+// testsEnded takes a result on the recorded commit. Its meaning depends on the phase: a new test is supposed to fail.
 func (m *machine) testsEnded(e workflow.TestsEnded) {
 	j := &m.run.Details
 	known := j.Excuses(e.Failures)
-	if m.answered.Purpose != workflow.UnitTests && m.answered.Purpose != workflow.E2ETests {
+	purpose := m.answered.Purpose
+	if purpose != workflow.UnitTests && purpose != workflow.E2ETests {
 		known = nil
 	}
-	j.Evidence = append(j.Evidence, workflow.Evidence{Purpose: string(m.answered.Purpose), Commit: e.Commit, Command: e.Command,
+	j.Evidence = append(j.Evidence, workflow.Evidence{Purpose: string(purpose), Commit: e.Commit, Command: e.Command,
 		Passed: e.Passed, Known: known, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
-	switch m.answered.Purpose {
-	case workflow.StressTests:
-		m.stressEnded(e)
-		return
-	case workflow.BaseTests:
+	switch {
+	case purpose == workflow.BaseTests:
 		m.baseTested(e)
 		return
-	}
-	if m.unsettled(e, m.slowBefore(e)) {
+	case m.unsettled(e, purpose != workflow.StressTests && m.slowBefore(e)):
+		return
+	case purpose == workflow.StressTests && e.Passed:
+		m.advance("passed")
+		return
+	case purpose == workflow.StressTests:
+		m.roundFailed([]workflow.Finding{{Source: workflow.FoundByStress, Text: "The stress test fails:\n" + e.Summary}})
 		return
 	}
 	step := m.currentStep()
@@ -41,29 +43,35 @@ func (m *machine) testsEnded(e workflow.TestsEnded) {
 	if len(known) > 0 && m.mustPass() {
 		j.Flags = appendNew(j.Flags, knownFlag+strings.Join(known, ", "))
 	}
-	if e.Passed || len(known) > 0 || !m.mustPass() {
-		j.Failure = ""
-		if e.Passed && j.Phase == workflow.TDDRed && step != nil {
-			step.Summary = cmp.Or(step.Summary, "tests written") + " (they pass already)"
-		}
-		if m.answered.Purpose == workflow.UnitTests {
-			m.testWhole(m.answered.StepID, m.answered.Attempt)
-			return
-		}
-		m.finishChange()
+	if !e.Passed && len(known) == 0 && m.mustPass() {
+		m.testsFailed(e)
 		return
 	}
-	told := "The tests fail:\n" + e.Summary
-	if m.answered.Purpose == workflow.E2ETests {
-		told = "The end-to-end tests fail:\n" + e.Summary
+	j.Failure = ""
+	if e.Passed && j.Phase == workflow.TDDRed && step != nil {
+		step.Summary = cmp.Or(step.Summary, "tests written") + " (they pass already)"
 	}
-	if step == nil && len(j.Findings) == 0 { // commits of a person, which the implementer goes on from
-		j.Findings = []workflow.Finding{{Source: workflow.FoundByTests, Text: told}}
+	if purpose == workflow.UnitTests {
+		m.testWhole(m.answered.StepID, m.answered.Attempt)
+		return
+	}
+	m.finishChange()
+}
+
+// testsFailed sends the change back to the implementer until the budget for that is used up.
+func (m *machine) testsFailed(e workflow.TestsEnded) {
+	j := &m.run.Details
+	reason := "The tests fail:\n" + e.Summary
+	if m.answered.Purpose == workflow.E2ETests {
+		reason = "The end-to-end tests fail:\n" + e.Summary
+	}
+	if m.currentStep() == nil && len(j.Findings) == 0 { // the tests of a person's commits, which the implementer continues from
+		j.Findings = []workflow.Finding{{Source: workflow.FoundByTests, Text: reason}}
 	}
 	if j.Used.Autofix < m.autofixes(e) {
 		j.Used.Autofix++
 		m.run.Counters.AutofixCycles++
-		m.workAgain(told)
+		m.workAgain(reason)
 		return
 	}
 	stop := m.problem(workflow.CategoryTest, workflow.TestsFailedCode, "the tests still fail after every attempt", e.Summary)
@@ -74,53 +82,32 @@ func (m *machine) testsEnded(e workflow.TestsEnded) {
 	case j.SetUp.Failure() != "":
 		m.run.Error.Title = "the tests fail, as they did before anything was changed: the environment is not set up"
 		m.run.Error.First(m.run.Ask("see why the set-up failed", workflow.VerbEnvironmentLogs))
-	case m.stillFails(e) && j.Settings.Check == nil: // a repair answers for nothing else
+	case m.stillFails(e) && j.Settings.Check == nil: // a repair is only about these failures
 		m.run.Error.Title = "the tests fail, as they did before anything was changed"
 		m.run.Error.First(workflow.Advice("if the change is not to answer for that, make them pass on " + j.Base + " first"))
 	}
 }
 
-// countTests notes how tests of the change in hand ended.
+// countTests records how tests of the change in hand ended.
 func (m *machine) countTests(step *workflow.Step, e workflow.TestsEnded) {
-	counter := &m.run.Counters.UnitRuns
-	if m.answered.Purpose == workflow.E2ETests {
-		counter = &m.run.Counters.E2ERuns
+	whole := m.answered.Purpose == workflow.E2ETests
+	if whole {
+		m.run.Counters.E2ERuns++
+	} else {
+		m.run.Counters.UnitRuns++
 	}
-	*counter++
 	if step == nil {
 		return
 	}
 	step.Logs = appendNew(step.Logs, paths(e.LogPath)...)
-	if m.answered.Purpose == workflow.E2ETests {
+	if whole {
 		step.Test.E2E = e.Result()
 	} else {
 		step.Test.Unit = e.Result()
 	}
 }
 
-// stillFails: nothing fails but commands that failed before anything was changed.
-func (m *machine) stillFails(e workflow.TestsEnded) bool {
-	j := &m.run.Details
-	for _, f := range e.AllFailures() {
-		if before := j.Tested.Of(f.Command); before == nil || !before.Failed() {
-			return false
-		}
-	}
-	return true
-}
-
-// withoutDigits is what a command printed, without the first line, which says how long it took.
-func withoutDigits(summary string) string {
-	_, printed, _ := strings.Cut(summary, "\n")
-	return strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) {
-			return -1
-		}
-		return r
-	}, printed)
-}
-
-// slowBefore: what did not end by itself did not on the base either, where that is what the run is to repair.
+// slowBefore reports whether every command that ran out of time or memory did so on the base too, and the run repairs just that.
 func (m *machine) slowBefore(e workflow.TestsEnded) bool {
 	j := &m.run.Details
 	if j.Settings.Check == nil || j.Tested == nil {
@@ -134,8 +121,18 @@ func (m *machine) slowBefore(e workflow.TestsEnded) bool {
 	return true
 }
 
-// autofixes is how often a change goes back because its tests fail. Where they fail as they did before anything
-// was changed, one more attempt is all that could be of use: the same commands fail and say the same, times and counts apart.
+// stillFails reports whether only commands fail that failed before anything was changed.
+func (m *machine) stillFails(e workflow.TestsEnded) bool {
+	for _, f := range e.AllFailures() {
+		if before := m.run.Details.Tested.Of(f.Command); before == nil || !before.Failed() {
+			return false
+		}
+	}
+	return true
+}
+
+// autofixes returns how often a change goes back because its tests fail. If the same commands fail as before anything was changed, and print the
+// same apart from times and counts, more than one attempt is of no use.
 func (m *machine) autofixes(e workflow.TestsEnded) int {
 	j := &m.run.Details
 	limit := j.Settings.Limits.Autofix
@@ -155,8 +152,19 @@ func (m *machine) autofixes(e workflow.TestsEnded) int {
 	return min(1, limit)
 }
 
-// mustPass: the last step of the implementation, a refactoring and a mend must
-// leave the tests passing. Before that a test may wait for a later step.
+// withoutDigits returns what a command printed, without the first line, which says how long it took.
+func withoutDigits(summary string) string {
+	_, printed, _ := strings.Cut(summary, "\n")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, printed)
+}
+
+// mustPass reports whether the tests must pass now: after the last step of the implementation, a refactoring and a
+// fix. Before that, a test may wait for a later step.
 func (m *machine) mustPass() bool {
 	switch m.run.Details.Phase {
 	case workflow.TDDRed:
@@ -169,18 +177,4 @@ func (m *machine) mustPass() bool {
 		}
 	}
 	return true
-}
-
-// finishChange ends the change in hand: a step of the plan, or a mend.
-func (m *machine) finishChange() {
-	j := &m.run.Details
-	j.Used.Autofix, j.Used.AgentRetries = 0, 0
-	step := m.currentStep()
-	if step == nil {
-		j.Findings = nil
-		m.advance("")
-		return
-	}
-	step.Status, step.EndedAt = workflow.StepDone, &m.now
-	m.nextStep()
 }
