@@ -45,7 +45,20 @@ func newStreams(c Command) (_ *streams, err error) {
 	if c.Terminal != nil {
 		return s, s.openTerminal(c)
 	}
-	if err := s.openInput(); err != nil {
+	switch file, ok := c.Stdin.(*os.File); {
+	case ok:
+		s.child[0], s.input = file, nil
+	case c.Stdin == nil:
+		s.child[0], err = os.Open(os.DevNull)
+		s.release = append(s.release, s.child[0])
+	default:
+		var ours *os.File
+		if s.child[0], ours, err = os.Pipe(); err == nil {
+			s.feed = ours
+		}
+		s.release = append(s.release, s.child[0])
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open standard input: %w", err)
 	}
 	if s.child[1], err = s.openOutput(c.Stdout); err != nil {
@@ -58,23 +71,6 @@ func newStreams(c Command) (_ *streams, err error) {
 		}
 	}
 	return s, nil
-}
-
-func (s *streams) openInput() (err error) {
-	if file, ok := s.input.(*os.File); ok {
-		s.child[0], s.input = file, nil
-		return nil
-	}
-	if s.input == nil {
-		s.child[0], err = os.Open(os.DevNull)
-	} else {
-		var ours *os.File
-		if s.child[0], ours, err = os.Pipe(); err == nil {
-			s.feed = ours
-		}
-	}
-	s.release = append(s.release, s.child[0])
-	return err
 }
 
 func (s *streams) openOutput(to io.Writer) (*os.File, error) {

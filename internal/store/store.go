@@ -116,7 +116,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// prepare opens the locks, and makes and sweeps what is written at every start.
+// prepare opens the locks, makes what is missing, and removes what dead writers left where every program writes.
 func (s *Store) prepare(ctx context.Context) (err error) {
 	if s.readOnly {
 		if s.locks, err = s.openFolder(locksDir); errors.Is(err, fs.ErrNotExist) {
@@ -138,7 +138,27 @@ func (s *Store) prepare(ctx context.Context) (err error) {
 	if s.locks, err = s.makeFolder(locksDir, privateMode); err != nil {
 		return err
 	}
-	return s.sweepShallow(ctx)
+	// A run's own folders are swept when the run is opened or its request gets another run, so that a start doesn't
+	// read the folder of every run there ever was.
+	folders := []string{".", privateDir, statusDir}
+	entries, err := s.list(privateDir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.IsDir() {
+			folders = append(folders, privateDir+"/"+entry.Name())
+		}
+	}
+	for _, name := range folders {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.sweep(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close closes the Store's descriptors. The caller closes the locks and writers it took.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,31 +14,7 @@ import (
 
 var temporaryName = lazy.Pattern(`^\.tmp-([0-9]{1,10})-([0-9]{1,20})-[0-9]{1,20}-`)
 
-// sweepShallow removes what dead writers left where every program writes. A run's
-// own folders are swept when the run is opened or its request gets another run, so
-// that a start doesn't read the folder of every run there ever was.
-func (s *Store) sweepShallow(ctx context.Context) error {
-	folders := []string{".", privateDir, statusDir}
-	entries, err := s.list(privateDir)
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		if entry.IsDir() {
-			folders = append(folders, path.Join(privateDir, entry.Name()))
-		}
-	}
-	for _, name := range folders {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := s.sweep(name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
+// sweep removes what dead writers left in a folder.
 func (s *Store) sweep(dir string) error {
 	entries, err := s.list(dir)
 	if err != nil {

@@ -13,9 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/agent/login"
 	"signalbox/internal/config"
 	"signalbox/internal/engine"
 	"signalbox/internal/environment"
+	"signalbox/internal/environment/clone"
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/gateway"
@@ -92,7 +94,15 @@ func (a *Opener) Open(ctx context.Context) (*Project, error) {
 	if err := hide(repo.GitDir()); err != nil {
 		return nil, err
 	}
-	p.settleLogins()
+	// Tokens that were renewed in calls whose Signalbox was killed come back first: the command may remove the environment,
+	// and the user's own agent needs the new token.
+	lent, err := filepath.Glob(filepath.Join(p.Root, environmentsFolder, "*", clone.AgentsFolder))
+	if err == nil {
+		err = login.Reclaim(p.logins(), lent...)
+	}
+	if err != nil {
+		p.Warn("a login that was renewed in an environment is not yet in its place: %v", err)
+	}
 	p.Environments = p.Driver()
 	p.Forge = local.New(local.Config{Repo: repo, Store: p.Store, Root: p.Root, Test: p.testCandidate, Sign: git.Signing(p.Config.Commit.Sign),
 		Unpublished: p.Config.Push == config.PushNever, Logger: a.Log})

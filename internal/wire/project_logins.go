@@ -5,14 +5,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/login"
 	"signalbox/internal/config"
-	"signalbox/internal/environment/clone"
 	"signalbox/internal/process"
 	"signalbox/internal/workflow"
 )
@@ -75,18 +73,6 @@ func (p *Project) logins() (all []login.Login) {
 		all = append(all, l)
 	}
 	return all
-}
-
-// settleLogins brings back the tokens that were renewed in calls whose Signalbox was killed. Every command does so first: it may
-// remove the environment, and the user's own agent needs the new token.
-func (p *Project) settleLogins() {
-	lent, err := filepath.Glob(filepath.Join(p.Root, environmentsFolder, "*", clone.AgentsFolder))
-	if err == nil {
-		err = login.Reclaim(p.logins(), lent...)
-	}
-	if err != nil {
-		p.Warn("a login that was renewed in an environment is not yet in its place: %v", err)
-	}
 }
 
 // ClosedTo are the hosts that the agent's own login needs and the configuration doesn't let it reach.

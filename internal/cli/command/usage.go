@@ -38,39 +38,34 @@ func Usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 			if errors.As(err, &p) {
 				return err
 			}
-			return UsageError(UsageHint(c), "%w", argumentError(c, args, err))
+			required, optional := 0, 0
+			var missing []string
+			for _, name := range strings.Fields(c.Use)[1:] { // ENV_ID, [LOG], FILE...
+				switch {
+				case strings.HasPrefix(name, "-"):
+				case strings.HasPrefix(name, "["):
+					optional++
+				case required == len(args):
+					missing = append(missing, name)
+				default:
+					required++
+				}
+			}
+			switch last := len(missing) - 1; {
+			case last == 0:
+				err = fmt.Errorf("%s is missing", missing[0])
+			case last > 0:
+				err = fmt.Errorf("%s and %s are missing", strings.Join(missing[:last], ", "), missing[last])
+			case len(args) > required+optional:
+				err = fmt.Errorf("%q is one argument too many", args[required+optional])
+			}
+			return UsageError(UsageHint(c), "%w", err)
 		}
 		if err := c.ValidateFlagGroups(); err != nil {
 			return WrongFlag(c, err)
 		}
 		return nil
 	}
-}
-
-// argumentError says what err means for the arguments in the command's usage line: ENV_ID, [LOG], FILE...
-func argumentError(c *cobra.Command, args []string, err error) error {
-	required, optional := 0, 0
-	var missing []string
-	for _, name := range strings.Fields(c.Use)[1:] {
-		switch {
-		case strings.HasPrefix(name, "-"):
-		case strings.HasPrefix(name, "["):
-			optional++
-		case required == len(args):
-			missing = append(missing, name)
-		default:
-			required++
-		}
-	}
-	switch {
-	case len(missing) == 1:
-		return fmt.Errorf("%s is missing", missing[0])
-	case len(missing) > 1:
-		return fmt.Errorf("%s and %s are missing", strings.Join(missing[:len(missing)-1], ", "), missing[len(missing)-1])
-	case len(args) > required+optional:
-		return fmt.Errorf("%q is one argument too many", args[required+optional])
-	}
-	return err
 }
 
 // WrongFlag is an error about the command's flags in our words, with where to look.

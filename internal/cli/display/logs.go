@@ -23,7 +23,14 @@ func ShowLog(p *command.Project) func(app.LogLine) {
 			p.Print("%s\n", p.Paint(command.Bold, "==> "+l.Log+" <=="))
 		case l.Begins:
 		case p.JSON:
-			p.Print("%s\n", lineJSON(p, l))
+			// An entry of a transcript is printed as it is, any other line as in "signalbox session logs".
+			line := fmt.Sprintf(`{"line":%s}`, command.VisibleString(redact.Clean(strings.TrimRight(l.Text, "\r\n"))))
+			if value := jsontext.Value(strings.TrimSpace(l.Text)); l.Entry && value.IsValid() {
+				if clean, err := command.VisibleJSON(value, p.Redact); err == nil {
+					line = string(clean)
+				}
+			}
+			p.Print("%s\n", line)
 		case !l.Entry:
 			p.Print("%s", redact.Clean(l.Text))
 		default:
@@ -36,17 +43,6 @@ func ShowLog(p *command.Project) func(app.LogLine) {
 			}
 		}
 	}
-}
-
-// lineJSON is one line of a log for programs, without secrets and control characters: an entry of a transcript as it is, any
-// other line as in "signalbox session logs".
-func lineJSON(p *command.Project, l app.LogLine) string {
-	if value := jsontext.Value(strings.TrimSpace(l.Text)); l.Entry && value.IsValid() {
-		if clean, err := command.VisibleJSON(value, p.Redact); err == nil {
-			return string(clean)
-		}
-	}
-	return fmt.Sprintf(`{"line":%s}`, command.VisibleString(redact.Clean(strings.TrimRight(l.Text, "\r\n"))))
 }
 
 // LastWords is the last thing that the run's agent said or did, or that its command printed, on one line; empty if there is

@@ -50,7 +50,18 @@ func (s *Screen) control(final byte) {
 	}
 	switch final {
 	case 'J':
-		s.erase(s.sequence.number(0, 0))
+		switch s.sequence.number(0, 0) {
+		case 0: // below
+			s.eraseLine(0)
+			s.eraseRows(s.y+1, len(s.rows))
+		case 1: // above
+			s.Drawn = true
+			s.eraseRows(0, s.y)
+			s.eraseLine(1)
+		case 2, 3: // all
+			s.Drawn = true
+			s.eraseRows(0, len(s.rows))
+		}
 	case 'K':
 		s.eraseLine(s.sequence.number(0, 0))
 	case 'X':
@@ -141,22 +152,6 @@ func (s *Screen) mode(final byte) {
 				s.Resize(rows, s.columns)
 			}
 		}
-	}
-}
-
-// erase clears below, above, or all of the screen.
-func (s *Screen) erase(what int) {
-	switch what {
-	case 0:
-		s.eraseLine(0)
-		s.eraseRows(s.y+1, len(s.rows))
-	case 1:
-		s.Drawn = true
-		s.eraseRows(0, s.y)
-		s.eraseLine(1)
-	case 2, 3:
-		s.Drawn = true
-		s.eraseRows(0, len(s.rows))
 	}
 }
 

@@ -58,28 +58,24 @@ func (l *LeaveKey) leaves() bool {
 	}
 	final := l.Held[len(l.Held)-1]
 	parameters := strings.Split(string(l.Held[2:len(l.Held)-1]), ";")
+	var code, modifiers string
 	switch {
 	case final == 'u' && len(parameters) >= 2:
-		modifiers, event, _ := strings.Cut(parameters[1], ":")
-		return l.isKey(parameters[0]) && isCtrl(modifiers) && event != keyReleased
-	case final == '~' && len(parameters) == 3:
-		return parameters[0] == "27" && isCtrl(parameters[1]) && l.isKey(parameters[2])
+		event := ""
+		code = parameters[0]
+		if modifiers, event, _ = strings.Cut(parameters[1], ":"); event == keyReleased {
+			return false
+		}
+	case final == '~' && len(parameters) == 3 && parameters[0] == "27":
+		code, modifiers = parameters[2], parameters[1]
+	default:
+		return false
 	}
-	return false
+	code, _, _ = strings.Cut(code, ":")
+	key, keyErr := strconv.Atoi(code)
+	pressed, err := strconv.Atoi(modifiers)
+	const ctrl, locks = 4, 64 | 128 // locks do not count
+	return keyErr == nil && err == nil && (pressed-1)&^locks == ctrl && (key == int(l.Key)|0x40 || l.Key < 0x1b && key == int(l.Key)|0x60)
 }
 
 const keyReleased = "3"
-
-// isKey reports whether text is the code of the key that makes ours together with Ctrl.
-func (l *LeaveKey) isKey(text string) bool {
-	text, _, _ = strings.Cut(text, ":")
-	code, err := strconv.Atoi(text)
-	return err == nil && (code == int(l.Key)|0x40 || l.Key < 0x1b && code == int(l.Key)|0x60)
-}
-
-// isCtrl reports whether only Ctrl is pressed; locks do not count.
-func isCtrl(text string) bool {
-	const ctrl, locks = 4, 64 | 128
-	n, err := strconv.Atoi(text)
-	return err == nil && (n-1)&^locks == ctrl
-}

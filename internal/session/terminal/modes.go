@@ -37,10 +37,12 @@ const (
 	alternateScreen       = 1049
 )
 
-// usual reports whether a private mode is on in a new terminal.
-func usual(mode int) bool { return mode == cursorShown || mode == autoWrap }
-
-func alternates(mode int) bool { return mode == 47 || mode == 1047 || mode == alternateScreen }
+var (
+	// usual are the private modes that are on in a new terminal.
+	usual = map[int]bool{cursorShown: true, autoWrap: true}
+	// alternates are the modes that switch to the alternate screen.
+	alternates = map[int]bool{47: true, 1047: true, alternateScreen: true}
+)
 
 func NewModes() *Modes {
 	m := &Modes{private: map[int]bool{}}
@@ -102,7 +104,7 @@ func (m *Modes) control(final byte) {
 		for i := range q.parameters {
 			mode := q.number(i, 0)
 			on := final == 'h'
-			if on == usual(mode) {
+			if on == usual[mode] {
 				delete(m.private, mode)
 			} else if len(m.private) < modesLimit {
 				m.private[mode] = on
@@ -169,11 +171,11 @@ func (k *keyboard) reset(out *bytes.Buffer) {
 func (m *Modes) Restore() []byte {
 	var out bytes.Buffer
 	m.keys[0].restore(&out)
-	for _, mode := range m.changed(alternates) {
+	for _, mode := range m.changed(true) {
 		fmt.Fprintf(&out, "\x1b[?%dh", mode)
 	}
 	m.keys[1].restore(&out)
-	for _, mode := range m.changed(func(mode int) bool { return !alternates(mode) }) {
+	for _, mode := range m.changed(false) {
 		writeMode(&out, mode, m.private[mode])
 	}
 	if m.otherKeys != 0 {
@@ -199,20 +201,20 @@ func (m *Modes) Reset() []byte {
 			out.WriteString(part.back)
 		}
 	}
-	for _, mode := range m.changed(func(mode int) bool { return !alternates(mode) }) {
-		writeMode(&out, mode, usual(mode))
+	for _, mode := range m.changed(false) {
+		writeMode(&out, mode, usual[mode])
 	}
 	m.keys[1].reset(&out)
-	for _, mode := range m.changed(alternates) {
+	for _, mode := range m.changed(true) {
 		writeMode(&out, mode, false)
 	}
 	m.keys[0].reset(&out)
 	return out.Bytes()
 }
 
-// changed returns the private modes of a kind that differ from a new terminal's.
-func (m *Modes) changed(kind func(mode int) bool) []int {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.private)), func(mode int) bool { return !kind(mode) })
+// changed returns the private modes that differ from a new terminal's: those of the alternate screen, or the others.
+func (m *Modes) changed(alternate bool) []int {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.private)), func(mode int) bool { return alternates[mode] != alternate })
 }
 
 func writeMode(out *bytes.Buffer, mode int, on bool) {

@@ -87,8 +87,17 @@ func (s *Screen) Write(p []byte) {
 		case s.sequence.Inside() || b == '\x1b':
 			s.sequence.advance(b)
 			p = p[1:]
+		case len(s.partial) > 0 && utf8.RuneStart(b): // the character before was cut off
+			s.partial = s.partial[:0]
+			s.put(utf8.RuneError)
 		case len(s.partial) > 0 || b >= utf8.RuneSelf:
-			p = p[s.character(p):]
+			s.partial = append(s.partial, b)
+			if utf8.FullRune(s.partial) {
+				r, _ := utf8.DecodeRune(s.partial)
+				s.partial = s.partial[:0]
+				s.put(r)
+			}
+			p = p[1:]
 		case b < ' ' || b == 0x7f:
 			switch b {
 			case '\n', '\v', '\f':
@@ -114,22 +123,6 @@ func (s *Screen) Write(p []byte) {
 			p = p[n:]
 		}
 	}
-}
-
-// character takes one byte of a character, and prints the character once it is whole.
-func (s *Screen) character(p []byte) int {
-	if len(s.partial) > 0 && utf8.RuneStart(p[0]) { // the one before was cut off
-		s.partial = s.partial[:0]
-		s.put(utf8.RuneError)
-		return 0
-	}
-	s.partial = append(s.partial, p[0])
-	if utf8.FullRune(s.partial) {
-		r, _ := utf8.DecodeRune(s.partial)
-		s.partial = s.partial[:0]
-		s.put(r)
-	}
-	return 1
 }
 
 // print puts printable ASCII.

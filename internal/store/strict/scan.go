@@ -24,21 +24,19 @@ func scan(data []byte, t reflect.Type) error {
 	}
 	s := scanner{jsontext.NewDecoder(bytes.NewBuffer(data)), data}
 	if kind := s.dec.PeekKind(); kind == '[' || kind == '"' || kind == '0' || kind == 't' || kind == 'f' || kind == 'n' {
-		return s.flaw(errors.New("not a JSON object"))
+		return s.flaw(s.dec.InputOffset(), errors.New("not a JSON object"))
 	}
 	if err := s.value(t); err != nil {
 		return err
 	}
 	if _, err := s.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return s.flaw(errors.New("more than one JSON value"))
+		return s.flaw(s.dec.InputOffset(), errors.New("more than one JSON value"))
 	}
 	return nil
 }
 
-// flaw returns err as a flaw of the next token.
-func (s scanner) flaw(err error) error { return s.flawAt(next(s.data, s.dec.InputOffset()), err) }
-
-func (s scanner) flawAt(offset int64, err error) error {
+// flaw returns err as a flaw of the first token after an offset.
+func (s scanner) flaw(offset int64, err error) error {
 	if e := (*jsontext.SyntacticError)(nil); errors.As(err, &e) {
 		if errors.Is(e.Err, jsontext.ErrDuplicateName) {
 			err = fmt.Errorf("the name %s appears twice", e.JSONPointer)
@@ -50,17 +48,17 @@ func (s scanner) flawAt(offset int64, err error) error {
 	if errors.Is(err, io.EOF) {
 		err = errors.New("empty document")
 	}
-	return &Flaw{err: err, ofText: true, offset: offset}
+	return &Flaw{err: err, ofText: true, offset: next(s.data, offset)}
 }
 
 func (s scanner) value(t reflect.Type) error {
 	before := s.dec.InputOffset()
 	token, err := s.dec.ReadToken()
 	if err != nil {
-		return s.flaw(err)
+		return s.flaw(s.dec.InputOffset(), err)
 	}
 	if s.dec.StackDepth() > MaxDepth {
-		return s.flawAt(next(s.data, before), fmt.Errorf("nested deeper than %d", MaxDepth))
+		return s.flaw(before, fmt.Errorf("nested deeper than %d", MaxDepth))
 	}
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -90,11 +88,11 @@ func (s scanner) object(t reflect.Type) error {
 		before := s.dec.InputOffset()
 		if s.dec.PeekKind() != '"' { // reading its token refuses what is no text
 			_, err := s.dec.ReadToken()
-			return s.flaw(err)
+			return s.flaw(s.dec.InputOffset(), err)
 		}
 		quoted, err := s.dec.ReadValue()
 		if err != nil {
-			return s.flaw(err)
+			return s.flaw(s.dec.InputOffset(), err)
 		}
 		member, known := members[string(quoted[1:len(quoted)-1])]
 		if !known { // not letter for letter
@@ -103,7 +101,7 @@ func (s scanner) object(t reflect.Type) error {
 				member, err = MemberType(t, string(name))
 			}
 			if err != nil {
-				return s.flawAt(next(s.data, before), err)
+				return s.flaw(before, err)
 			}
 		}
 		if err := s.value(member); err != nil {
