@@ -41,10 +41,10 @@ func (t *Talk) updated(params json.RawMessage) []agent.Entry {
 			t.message.WriteString(content.Text)
 		}
 		return entries
-	case "tool_call":
-		t.note(u.Use)
-		return append(t.flush(), t.worked(u.Use)...)
-	case "tool_call_update":
+	case "tool_call", "tool_call_update":
+		if u.What == "tool_call" {
+			t.note(u.Use)
+		}
 		return append(t.flush(), t.worked(u.Use)...)
 	}
 	return nil

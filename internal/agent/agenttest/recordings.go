@@ -77,7 +77,7 @@ func (d Driver) Replay(t *testing.T, r Recorded, resumed *agent.Conversation) (r
 			t.Errorf("what was denied is not said: %+v", e)
 		}
 	}
-	return result, kindsOf(entries)
+	return result, Talk{Entries: entries}.Kinds()
 }
 
 func (d Driver) replay(t *testing.T, r Recorded, resumed *agent.Conversation) (result agent.Result, entries []agent.Entry) {

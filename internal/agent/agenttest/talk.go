@@ -47,11 +47,9 @@ func (d Driver) Talk(t *testing.T, program process.Executor, task agent.Task, an
 }
 
 // Kinds returns the kinds of the transcript's entries.
-func (t Talk) Kinds() string { return kindsOf(t.Entries) }
-
-func kindsOf(entries []agent.Entry) string {
+func (t Talk) Kinds() string {
 	var all []string
-	for _, e := range entries {
+	for _, e := range t.Entries {
 		all = append(all, string(e.Kind))
 	}
 	return strings.Join(all, " ")

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -42,8 +41,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			spoken := dialects[route.api]
 			if s.config.Key != "" && x.Key != s.config.Key {
 				s.note(x)
-				status, refusal := spoken.refuse(s.failed(Fault{Kind: Unauthorized}, ""), w.Header())
-				s.reply(w, x, status, refusal)
+				refusal := spoken.refuse(s.failed(Fault{Kind: Unauthorized}, ""), w.Header())
+				s.reply(w, x, refusal.status, refusal.body)
 				return
 			}
 			if route.answers == nil {
@@ -96,7 +95,7 @@ func (s *Server) converse(w http.ResponseWriter, r *http.Request, x *Exchange, s
 
 // compose returns a turn as an answer, with calls of the asking agent's tools.
 func (s *Server) compose(turn Turn, dir string, c Conversation) (a answer, err error) {
-	a = answer{id: s.number(), model: c.Model, text: turn.Say, usage: turn.Usage, created: s.config.Clock().Unix()}
+	a = answer{id: fmt.Sprint(s.numbers.Add(1)), model: c.Model, text: turn.Say, usage: turn.Usage, created: s.config.Clock().Unix()}
 	if a.usage == (Usage{}) {
 		a.usage = DefaultUsage
 	}
@@ -113,7 +112,7 @@ func (s *Server) compose(turn Turn, dir string, c Conversation) (a answer, err e
 		if err != nil {
 			return answer{}, err
 		}
-		call.id = "call_" + s.number()
+		call.id = "call_" + fmt.Sprint(s.numbers.Add(1))
 		a.calls = append(a.calls, call)
 	}
 	return a, nil
@@ -144,6 +143,3 @@ type attempt struct {
 	turn    int
 	title   bool
 }
-
-// number returns an id that no other answer of the server has.
-func (s *Server) number() string { return strconv.FormatInt(s.numbers.Add(1), 10) }

@@ -106,15 +106,10 @@ func (anthropic) events(a answer) iter.Seq[event] {
 	}
 }
 
-func (anthropic) inform(f failed) event {
-	_, body := anthropic{}.refuse(f, http.Header{})
-	return event{name: "error", data: body}
-}
-
 // statusOverloaded is Anthropic's own.
 const statusOverloaded = 529
 
-func (anthropic) refuse(f failed, header http.Header) (status int, body any) {
+func (anthropic) refuse(f failed, header http.Header) refusal {
 	kinds := map[Kind][2]string{
 		Unauthorized: {"authentication_error", "invalid x-api-key"},
 		Forbidden:    {"permission_error", "Your API key does not have permission to use the specified resource."},
@@ -145,10 +140,11 @@ func (anthropic) refuse(f failed, header http.Header) (status int, body any) {
 		header.Set("anthropic-ratelimit-unified-overage-status", "rejected")
 	}
 	f.retryAfter(header)
-	status = statuses[f.fault.Kind]
+	status := statuses[f.fault.Kind]
 	if f.fault.Kind == Overloaded {
 		status = statusOverloaded
 	}
 	kind := kinds[f.fault.Kind]
-	return status, object{"type": "error", "request_id": "req_scripted", "error": object{"type": kind[0], "message": kind[1]}}
+	body := object{"type": "error", "request_id": "req_scripted", "error": object{"type": kind[0], "message": kind[1]}}
+	return refusal{status, body, event{name: "error", data: body}}
 }

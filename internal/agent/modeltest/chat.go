@@ -98,15 +98,14 @@ func (chat) events(a answer) iter.Seq[event] {
 	}
 }
 
-func (chat) refuse(f failed, header http.Header) (status int, body any) {
-	f.openAILimits(header)
-	return statuses[f.fault.Kind], f.openAI("messages")
+func (chat) refuse(f failed, header http.Header) refusal {
+	body := f.openAI("messages", header)
+	return refusal{statuses[f.fault.Kind], body, event{data: body}}
 }
 
-func (chat) inform(f failed) event { return event{data: f.openAI("messages")} }
-
-// openAI returns an error in the words that both of OpenAI's APIs share. input is the API's name for the conversation.
-func (f failed) openAI(input string) object {
+// openAI returns an error in the words that both of OpenAI's APIs share, and sets the headers of its limit. input is the API's name for the
+// conversation. A plan's limits have headers of their own.
+func (f failed) openAI(input string, header http.Header) object {
 	type words struct{ kind, code, message string }
 	kinds := map[Kind]words{
 		Unauthorized: {"invalid_request_error", "invalid_api_key", "Incorrect API key provided. You can find your API key at https://platform.openai.com/account/api-keys."},
@@ -126,11 +125,6 @@ func (f failed) openAI(input string) object {
 	if w.code == "" {
 		problem["code"] = nil
 	}
-	return object{"error": problem}
-}
-
-// openAILimits sets the headers of the limits. A plan's have names of their own.
-func (f failed) openAILimits(header http.Header) {
 	f.retryAfter(header)
 	switch f.fault.Kind {
 	case RateLimited:
@@ -145,4 +139,5 @@ func (f failed) openAILimits(header http.Header) {
 		header.Set("x-codex-primary-window-minutes", "300")
 		header.Set("x-codex-primary-reset-after-seconds", f.seconds())
 	}
+	return object{"error": problem}
 }

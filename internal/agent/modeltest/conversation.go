@@ -69,6 +69,10 @@ type part struct {
 	Type    string `json:"type"`
 	Text    string `json:"text"`
 	Content texts  `json:"content"` // of a tool_result
+	// FunctionResponse is a result of a call at Gemini.
+	FunctionResponse *struct {
+		Response json.RawMessage `json:"response"`
+	} `json:"functionResponse"`
 }
 
 func (t *texts) UnmarshalJSON(data []byte) error {

@@ -14,9 +14,15 @@ type dialect interface {
 	// whole returns an answer that isn't streamed, events the stream of one that is.
 	whole(answer) any
 	events(answer) iter.Seq[event]
-	// refuse returns an error as a response of its own, and sets its headers. inform returns the event of an error within a stream.
-	refuse(failed, http.Header) (status int, body any)
-	inform(failed) event
+	// refuse returns an error, and sets the headers of a response of its own.
+	refuse(failed, http.Header) refusal
+}
+
+// refusal is an error in an API's words: as a response of its own, and as an event within a stream.
+type refusal struct {
+	status int
+	body   any
+	event  event
 }
 
 // answer is what the model says, before it is put into an API's words.

@@ -15,12 +15,7 @@ type gemini struct{}
 // geminiContent is a message.
 type geminiContent struct {
 	Role  string `json:"role"`
-	Parts []struct {
-		Text             string `json:"text"`
-		FunctionResponse *struct {
-			Response json.RawMessage `json:"response"`
-		} `json:"functionResponse"`
-	} `json:"parts"`
+	Parts texts  `json:"parts"`
 }
 
 func (gemini) read(r *http.Request, body []byte) (Conversation, error) {
@@ -51,7 +46,7 @@ func (gemini) read(r *http.Request, body []byte) (Conversation, error) {
 			c.Tools = append(c.Tools, Offer{Name: f.Name, Schema: f.Parameters})
 		}
 	}
-	c.instructs(request.SystemInstruction.text())
+	c.instructs(request.SystemInstruction.Parts.String())
 	for _, content := range request.Contents {
 		results := 0
 		for _, p := range content.Parts {
@@ -61,36 +56,23 @@ func (gemini) read(r *http.Request, body []byte) (Conversation, error) {
 			}
 		}
 		if results == 0 && content.Role != "model" {
-			c.asks(content.text())
+			c.asks(content.Parts.String())
 		}
 	}
 	return c, nil
 }
 
-func (g geminiContent) text() string {
-	var lines []string
-	for _, p := range g.Parts {
-		lines = append(lines, p.Text)
-	}
-	return strings.Join(lines, "\n")
-}
+func (gemini) whole(a answer) any { return a.candidate(a.text, a.calls, "STOP") }
 
-func (gemini) whole(a answer) any {
+// candidate returns a part of the answer, or all of it.
+func (a answer) candidate(text string, calls []call, finish string) object {
 	var parts []object
-	if a.text != "" {
-		parts = append(parts, object{"text": a.text})
+	if text != "" || len(calls) == 0 {
+		parts = append(parts, object{"text": text})
 	}
-	return a.candidate(append(parts, a.functionCalls()...), "STOP")
-}
-
-func (a answer) functionCalls() (parts []object) {
-	for _, call := range a.calls {
+	for _, call := range calls {
 		parts = append(parts, object{"functionCall": object{"name": call.name, "args": json.RawMessage(call.arguments)}})
 	}
-	return parts
-}
-
-func (a answer) candidate(parts []object, finish string) object {
 	candidate := object{"index": 0, "content": object{"role": "model", "parts": parts}}
 	if finish != "" {
 		candidate["finishReason"] = finish
@@ -104,20 +86,17 @@ func (a answer) candidate(parts []object, finish string) object {
 func (gemini) events(a answer) iter.Seq[event] {
 	return func(yield func(event) bool) {
 		for piece := range pieces(a.text) {
-			if !yield(event{data: a.candidate([]object{{"text": piece}}, "")}) {
+			if !yield(event{data: a.candidate(piece, nil, "")}) {
 				return
 			}
 		}
-		parts := a.functionCalls()
-		if parts == nil {
-			parts = []object{{"text": ""}}
-		}
-		yield(event{data: a.candidate(parts, "STOP")})
+		yield(event{data: a.candidate("", a.calls, "STOP")})
 	}
 }
 
-// refuse adds the limit and its end as details, in the format of Google's RPCs.
-func (gemini) refuse(f failed, header http.Header) (status int, body any) {
+// refuse adds the limit and its end as details, in the format of Google's RPCs. In a stream the error is bare: Gemini leaves the format of its
+// stream for it.
+func (gemini) refuse(f failed, header http.Header) refusal {
 	kinds := map[Kind][2]string{
 		Unauthorized: {"UNAUTHENTICATED", "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential."},
 		Forbidden:    {"PERMISSION_DENIED", "The caller does not have permission"},
@@ -145,11 +124,6 @@ func (gemini) refuse(f failed, header http.Header) (status int, body any) {
 		}
 		problem["details"] = details
 	}
-	return status, object{"error": problem}
-}
-
-// inform returns the bare error: Gemini leaves the format of its stream for it.
-func (gemini) inform(f failed) event {
-	_, body := gemini{}.refuse(f, http.Header{})
-	return event{data: body, bare: true}
+	body := object{"error": problem}
+	return refusal{status, body, event{data: body, bare: true}}
 }

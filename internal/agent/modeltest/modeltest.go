@@ -57,7 +57,7 @@ type Server struct {
 
 	config  Config
 	ledger  ledger
-	numbers atomic.Int64
+	numbers atomic.Int64 // the last id given to an answer or a call
 }
 
 // New makes a server that listens nowhere.

@@ -113,24 +113,21 @@ func (c call) itemWords() (kind, key string) {
 	return "function_call", "arguments"
 }
 
-func (responses) refuse(f failed, header http.Header) (status int, body any) {
-	f.openAILimits(header)
+func (responses) refuse(f failed, header http.Header) refusal {
+	body := f.openAI("input", header)
+	// In a stream the response fails, which is how the API usually reports an overflow of the context.
+	problem := body["error"].(object)
+	response := answer{id: "failed", model: f.model, created: f.now.Unix()}.response("failed", []object{})
+	response["error"] = object{"code": problem["code"], "message": problem["message"]}
+	if problem["code"] == nil {
+		response["error"] = object{"code": "server_error", "message": problem["message"]}
+	}
 	if f.fault.Kind == UsageLimited {
-		return statuses[f.fault.Kind], object{"error": object{"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
+		body = object{"error": object{"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
 			"resets_at": f.reset.Unix(), "resets_in_seconds": int(f.fault.RetryAfter.Seconds())}}
 	}
-	return statuses[f.fault.Kind], f.openAI("input")
-}
-
-// inform returns a failed response, which is how the API usually reports an overflow of the context.
-func (responses) inform(f failed) event {
-	body := f.openAI("input")["error"].(object)
-	if body["code"] == nil {
-		body["code"] = "server_error"
-	}
-	response := answer{id: "failed", model: f.model, created: f.now.Unix()}.response("failed", []object{})
-	response["error"] = object{"code": body["code"], "message": body["message"]}
-	return event{name: "response.failed", data: object{"type": "response.failed", "sequence_number": 0, "response": response}}
+	return refusal{statuses[f.fault.Kind], body,
+		event{name: "response.failed", data: object{"type": "response.failed", "sequence_number": 0, "response": response}}}
 }
 
 func (responses) events(a answer) iter.Seq[event] {

@@ -10,8 +10,8 @@ import (
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, x *Exchange, spoken dialect, a answer, fault Fault) {
 	streamed := x.Conversation.Stream
 	if _, isError := statuses[fault.Kind]; isError && (!fault.InStream || !streamed) {
-		status, body := spoken.refuse(s.failed(fault, a.model), w.Header())
-		s.reply(w, x, status, body)
+		refusal := spoken.refuse(s.failed(fault, a.model), w.Header())
+		s.reply(w, x, refusal.status, refusal.body)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -27,7 +27,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, x *Exchange, spo
 			sent := 0
 			for e := range spoken.events(a) {
 				if fault.InStream && sent == fault.Events {
-					yield(spoken.inform(s.failed(fault, a.model)).encode())
+					yield(spoken.refuse(s.failed(fault, a.model), http.Header{}).event.encode())
 					return
 				}
 				if !yield(e.encode()) {

@@ -11,23 +11,7 @@ import (
 
 	"signalbox/internal/config"
 	"signalbox/internal/process"
-	"signalbox/internal/wire"
-	"signalbox/internal/workflow"
 )
-
-// lookAtBeginning reports what refuses every run before it begins.
-func (p *examination) lookAtBeginning(add func(Finding)) {
-	if p.Trust.Standing == wire.TrustWithheld { // otherwise it is reported with the agents
-		if err := p.InMainTree(); err != nil {
-			add(findingOf("repository", err))
-		}
-	}
-	if p.ConfigError == nil {
-		if _, _, err := workflow.WorkflowPhases(p.Config.Workflow...); err != nil {
-			add(Finding{"workflow", VerdictMissing, err.Error(), "correct workflow in " + config.Name})
-		}
-	}
-}
 
 // findProgram finds what a shell would run for a word: a program, a built-in or a keyword. It runs none of them.
 const findProgram = `command -v -- "$1"`

@@ -9,70 +9,51 @@ import (
 	"path/filepath"
 	"strings"
 
-	"signalbox/internal/commandline"
 	"signalbox/internal/config"
 	"signalbox/internal/git"
 	"signalbox/internal/problem"
 	"signalbox/internal/wire"
+	"signalbox/internal/workflow"
 )
 
+// lookAtRepository reports what refuses every run before it begins.
 func (p *examination) lookAtRepository(ctx context.Context, add func(Finding)) {
 	if _, err := p.Repo.DefaultBranch(ctx); errors.Is(err, git.ErrNotFound) {
 		add(Finding{"repository", VerdictMissing, p.Root + ": nothing is committed yet, so no run can begin", wire.FirstCommit})
-		return
+	} else {
+		_, err := p.Base(ctx)
+		if err == nil {
+			err = p.NameIsFree(ctx)
+		}
+		if known := (*problem.Error)(nil); errors.As(err, &known) {
+			add(Finding{"repository", VerdictMissing, known.Error(), known.Hint})
+		} else {
+			add(Finding{What: "repository", Verdict: VerdictOK, Says: p.Root})
+		}
 	}
-	_, err := p.Base(ctx)
-	if err == nil {
-		err = p.NameIsFree(ctx)
+	if p.Trust.Standing == wire.TrustWithheld { // otherwise it is reported with the agents
+		if err := p.InMainTree(); err != nil {
+			add(findingOf("repository", err))
+		}
 	}
-	var known *problem.Error
-	if errors.As(err, &known) {
-		add(Finding{"repository", VerdictMissing, known.Error(), known.Hint})
-		return
+	if p.ConfigError == nil {
+		if _, _, err := workflow.WorkflowPhases(p.Config.Workflow...); err != nil {
+			add(Finding{"workflow", VerdictMissing, err.Error(), "correct workflow in " + config.Name})
+		}
 	}
-	add(Finding{What: "repository", Verdict: VerdictOK, Says: p.Root})
 }
 
-// lookAtConfig returns whether the file's settings count. If they don't, nothing that depends on them is examined.
-func (p *examination) lookAtConfig(add func(Finding)) bool {
+func (p *examination) lookAtConfig(add func(Finding)) {
 	switch {
 	case p.ConfigError != nil:
 		add(Finding{"configuration", VerdictMissing, strings.TrimPrefix(p.ConfigError.Error(), "configuration "),
 			"fix the file; tests, isolation, network and agents are looked at then"})
+		return
 	case !p.Configured:
 		add(Finding{"configuration", VerdictWarning, "there is no " + config.Name + ", so the defaults apply", "write one: signalbox init"})
 	default:
 		add(Finding{What: "configuration", Verdict: VerdictOK, Says: config.Name})
 	}
-	return p.ConfigError == nil
-}
-
-// lookAtTrust returns whether the user trusts the settings. If not, a run asks first, or ends.
-func (p *examination) lookAtTrust(add func(Finding)) bool {
-	switch p.Trust.Standing {
-	case wire.TrustWithheld:
-		says := []string{"the project's settings that reach this machine don't count until you agree to them, so agents, isolation, network and health are not looked at:"}
-		for _, r := range p.Trust.List {
-			says = append(says, "  "+wire.Visible(r.Key)+": "+wire.Visible(r.Value))
-		}
-		add(Finding{"trust", VerdictMissing, strings.Join(says, "\n"), "signalbox trust"})
-	case wire.TrustOwn:
-		add(Finding{What: "trust", Verdict: VerdictOK, Says: "no commit brought what the project's files do to this machine: it is yours"})
-	case wire.TrustAgreed:
-		add(Finding{What: "trust", Verdict: VerdictOK, Says: "you agreed to what the project's files do to this machine (signalbox trust --show)"})
-	}
-	return p.Trust.Standing != wire.TrustWithheld
-}
-
-func (p *examination) lookAtPrompts(add func(Finding)) {
-	if own, err := p.Prompts(); err != nil {
-		add(Finding{"prompts", VerdictMissing, err.Error(), "fix the file below " + wire.PromptsDir})
-	} else if len(own) > 0 {
-		add(Finding{What: "prompts", Verdict: VerdictOK, Says: commandline.Count(len(own), "prompt") + " of the project's own in " + wire.PromptsDir})
-	}
-}
-
-func (p *examination) lookAtSettings(add func(Finding)) {
 	if len(p.Config.Tests) == 0 && len(p.Config.TestsE2E) == 0 {
 		add(Finding{"tests", VerdictWarning, "no test command is configured, so nothing proves a change", "set tests in " + config.Name})
 	} else {
@@ -97,6 +78,23 @@ func (p *examination) lookAtSettings(add func(Finding)) {
 				"export it, or write NAME=value"})
 		}
 	}
+}
+
+// lookAtTrust returns whether the user trusts the settings. If not, a run asks first, or ends.
+func (p *examination) lookAtTrust(add func(Finding)) bool {
+	switch p.Trust.Standing {
+	case wire.TrustWithheld:
+		says := []string{"the project's settings that reach this machine don't count until you agree to them, so agents, isolation, network and health are not looked at:"}
+		for _, r := range p.Trust.List {
+			says = append(says, "  "+wire.Visible(r.Key)+": "+wire.Visible(r.Value))
+		}
+		add(Finding{"trust", VerdictMissing, strings.Join(says, "\n"), "signalbox trust"})
+	case wire.TrustOwn:
+		add(Finding{What: "trust", Verdict: VerdictOK, Says: "no commit brought what the project's files do to this machine: it is yours"})
+	case wire.TrustAgreed:
+		add(Finding{What: "trust", Verdict: VerdictOK, Says: "you agreed to what the project's files do to this machine (signalbox trust --show)"})
+	}
+	return p.Trust.Standing != wire.TrustWithheld
 }
 
 // lookAtBroughtSettings reports the agents' settings that the repository brings.

@@ -35,10 +35,7 @@ func Examine(ctx context.Context, project *app.App) []Finding {
 	var findings []Finding
 	add := func(f Finding) { findings = append(findings, f) }
 	p.lookAtRepository(ctx, add)
-	p.lookAtBeginning(add)
-	if p.lookAtConfig(add) {
-		p.lookAtSettings(add)
-	}
+	p.lookAtConfig(add)
 	if p.ConfigError == nil && p.lookAtTrust(add) {
 		p.lookAtIsolation(ctx, add)
 		p.lookAtTests(ctx, add)
@@ -51,7 +48,6 @@ func Examine(ctx context.Context, project *app.App) []Finding {
 	if p.Trust.Standing != wire.TrustWithheld {
 		p.lookAtHealth(ctx, add)
 	}
-	p.lookAtPrompts(add)
 	p.lookAtRequests(ctx, add)
 	p.lookAtRuns(ctx, add)
 	p.lookAtMounts(add)

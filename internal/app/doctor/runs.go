@@ -14,7 +14,13 @@ import (
 	"signalbox/internal/workflow"
 )
 
+// lookAtRequests reports the prompts and the requests among the project's files.
 func (p *examination) lookAtRequests(ctx context.Context, add func(Finding)) {
+	if own, err := p.Prompts(); err != nil {
+		add(Finding{"prompts", VerdictMissing, err.Error(), "fix the file below " + wire.PromptsDir})
+	} else if len(own) > 0 {
+		add(Finding{What: "prompts", Verdict: VerdictOK, Says: commandline.Count(len(own), "prompt") + " of the project's own in " + wire.PromptsDir})
+	}
 	requests, err := p.Forge.Requests(ctx)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		add(Finding{"requests", VerdictWarning, err.Error(), "fix the file"})

@@ -35,7 +35,7 @@ func Enter(ctx context.Context, args []string) {
 		os.Exit(2)
 	}
 	unix.CloseOnExec(fd)
-	err = handOver(ctx, fd, strings.Split(args[1], ","))
+	err = Offer(ctx, fd, strings.Split(args[1], ","))
 	if err == nil {
 		var path string
 		if path, err = exec.LookPath(args[2]); err == nil {
@@ -47,17 +47,9 @@ func Enter(ctx context.Context, args []string) {
 	os.Exit(127)
 }
 
-// Offer listens at the addresses in the network namespace of the calling program, whose loopback
-// interface it raises, and hands the listeners over through its open file fd.
+// Offer listens at the addresses in the network namespace of the calling program and hands the listeners
+// over through its open file fd. They stay open at the other end.
 func Offer(ctx context.Context, fd int, addresses []string) error {
-	if err := raiseLoopback(); err != nil {
-		return fmt.Errorf("raise loopback interface: %w", err)
-	}
-	return handOver(ctx, fd, addresses)
-}
-
-// handOver listens at the addresses and passes the listeners on. They stay open at the other end.
-func handOver(ctx context.Context, fd int, addresses []string) error {
 	listeners, err := listen(ctx, addresses)
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func fetch(address string) string {
 
 // forwardFor is the inside part of a container: it forwards, and runs the client.
 func forwardFor(socket string, addresses []string) {
-	if err := raiseLoopback(); err != nil {
+	if err := RaiseLoopback(); err != nil {
 		panic(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

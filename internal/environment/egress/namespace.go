@@ -53,8 +53,8 @@ func newNamespace(ctx context.Context, addresses []string) (*Namespace, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := raiseLoopback(); err != nil {
-		return nil, fmt.Errorf("raise loopback interface: %w", err)
+	if err := RaiseLoopback(); err != nil {
+		return nil, err
 	}
 	file, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
@@ -67,7 +67,13 @@ func newNamespace(ctx context.Context, addresses []string) (*Namespace, error) {
 	return &Namespace{File: file, Listeners: listeners}, nil
 }
 
-func raiseLoopback() error {
+// RaiseLoopback raises the loopback interface of the calling thread's network namespace.
+func RaiseLoopback() (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("raise loopback interface: %w", err)
+		}
+	}()
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err

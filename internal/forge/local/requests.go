@@ -72,7 +72,14 @@ func (f *Forge) Find(ctx context.Context, refs ...string) ([]forge.Request, erro
 	}
 	found := make([]forge.Request, 0, len(refs))
 	for _, ref := range refs {
-		name := f.nameOf(ref)
+		name := strings.TrimPrefix(ref, "#")
+		if !idPattern().MatchString(ref) && !numberPattern().MatchString(name) {
+			// A path is only compared, never opened, so it can't lead outside.
+			if name = ref; filepath.IsAbs(ref) {
+				name, _ = filepath.Rel(f.root, ref)
+			}
+			name = filepath.ToSlash(filepath.Clean(name))
+		}
 		request := known[name]
 		if request == nil {
 			for _, err := range broken {
@@ -88,21 +95,6 @@ func (f *Forge) Find(ctx context.Context, refs ...string) ([]forge.Request, erro
 		found = append(found, *request)
 	}
 	return found, nil
-}
-
-// nameOf returns what ref names: an id, a number without its #, or a path as listed. The path is only
-// compared, never opened, so it can't lead outside.
-func (f *Forge) nameOf(ref string) string {
-	if idPattern().MatchString(ref) {
-		return ref
-	}
-	if digits := strings.TrimPrefix(ref, "#"); numberPattern().MatchString(digits) {
-		return digits
-	}
-	if filepath.IsAbs(ref) {
-		ref, _ = filepath.Rel(f.root, ref)
-	}
-	return filepath.ToSlash(filepath.Clean(ref))
 }
 
 // readRequests returns the valid files by number, and an error for each invalid one.

@@ -106,15 +106,15 @@ type Program struct {
 // Asks implements agenttest.Protocol. The program learns the reason of a denial once its turn is over.
 func (p *Program) Asks(in *bufio.Reader, out io.Writer, deaf int, commands ...string) (told []string) {
 	for _, result := range []map[string]any{{"protocolVersion": 1}, {"sessionId": "ses_1"}} {
-		say(out, Responds(hear(in).ID, result))
+		say(out, Responds(jsonrpctest.Heard[Message](in).ID, result))
 	}
-	p.prompted = hear(in).ID
+	p.prompted = jsonrpctest.Heard[Message](in).ID
 	for i, command := range commands {
 		say(out, Requests(i, p.Use(i, command)))
 		if i == deaf {
 			return told
 		}
-		if m := hear(in); m.ID == i && m.Result.Outcome.ID == Once {
+		if m := jsonrpctest.Heard[Message](in); m.ID == i && m.Result.Outcome.ID == Once {
 			told = append(told, "allow")
 			continue
 		}
@@ -122,7 +122,7 @@ func (p *Program) Asks(in *bufio.Reader, out io.Writer, deaf int, commands ...st
 			say(out, Says("", p.Denied))
 		}
 		say(out, Ends(p.prompted, p.Result))
-		again := hear(in)
+		again := jsonrpctest.Heard[Message](in)
 		p.prompted = again.ID
 		_, why, _ := strings.Cut(again.Params.Prompt[0].Text, p.Tool+": ")
 		told = append(told, "deny: "+why)
@@ -132,8 +132,6 @@ func (p *Program) Asks(in *bufio.Reader, out io.Writer, deaf int, commands ...st
 
 // EndsTalk implements agenttest.Protocol.
 func (p *Program) EndsTalk(text string) string { return Says("m1", text) + Ends(p.prompted, p.Result) }
-
-func hear(in *bufio.Reader) Message { return jsonrpctest.Heard[Message](in) }
 
 func say(out io.Writer, text string) { _, _ = io.WriteString(out, text) }
 

@@ -32,7 +32,11 @@ func init() {
 	}
 	addresses, mounts := os.Args[1], os.Args[2:]
 	if addresses != "" {
-		if err := egress.Offer(context.Background(), firstFile, strings.Split(addresses, ",")); err != nil {
+		err := egress.RaiseLoopback()
+		if err == nil {
+			err = egress.Offer(context.Background(), firstFile, strings.Split(addresses, ","))
+		}
+		if err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
