@@ -26,6 +26,13 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 		{"sh test.sh", changed("sub/test.sh"), true}, // "cd sub && sh test.sh" is a line, too
 		{"sh test.sh", added("test.sh"), false},
 		{"sh test.sh", changed("main.go"), false},
+		{"sh .scripts/test.sh", changed(".scripts/test.sh"), true},
+		{"sh ./.test.sh", changed(".test.sh"), true},
+		{"sh ../test.sh", changed("test.sh"), true},
+		{"sh $PWD/check.sh", changed("check.sh"), true},
+		{"sh \"${PWD}/ci/check.sh\"", changed("ci/check.sh"), true},
+		{"sh /workspace/check.sh", changed("check.sh"), true},
+		{"sh /workspace/check.sh", changed("main.go"), false},
 		{"sh test.sh", changed("Makefile"), true}, // which the script may start
 		{`for t in tests/*.sh; do sh "$t"; done`, changed("tests/a.sh"), true},
 		{"diff want.txt got", changed("want.txt"), false}, // data
@@ -52,6 +59,9 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 		{"./gradlew test", changed("app/build.gradle.kts"), true},
 		{"mvn verify", changed("pom.xml"), true},
 		{"go test ./...", changed("go.mod"), false}, // argued in the table
+		{"go test ./...", added("go.mod"), false},
+		{"go test ./...", added("p/go.mod"), true}, // whose tests are skipped from then on
+		{"pytest", added("p/go.mod"), false},
 		{"go test ./...", changed("Makefile"), false},
 		{"go test ./... && golangci-lint run", changed(".golangci.yml"), true},
 		{"true", changed("true"), true},

@@ -18,11 +18,14 @@ func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 			implied = append(implied, row.Files...)
 		}
 	}
+	runsGo := slices.ContainsFunc(words(tests), func(word string) bool { return path.Base(word) == "go" })
 	data := []string{".txt", ".md", ".json", ".csv", ".tsv", ".xml", ".html", ".log"}
 	for _, f := range files {
 		maybe := f.OldMode != ModeNone && !slices.Contains(data, strings.ToLower(path.Ext(f.Path)))
 		switch {
-		case slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, f.Path) }),
+		// A new go.mod below the root takes its folder, tests included, out of "go test ./...".
+		case runsGo && f.OldMode == ModeNone && strings.HasSuffix(f.Path, "/go.mod"),
+			slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, f.Path) }),
 			maybe && slices.ContainsFunc(named, func(word string) bool { return names(word, f.Path) }):
 			reasons = append(reasons, "it changes "+f.name()+", which decides what the tests say")
 		}
@@ -39,10 +42,16 @@ func words(lines []string) (all []string) {
 }
 
 // names reports whether a word of a line, which may be a pattern, means the file, from the project's folder or one below,
-// where lines may go.
+// where lines may go. A line may spell the path from the root: /workspace/check.sh, or $PWD/check.sh, which is cut at its $.
 func names(word, file string) bool {
-	word = strings.TrimLeft(path.Clean(word), "./")
-	if strings.Trim(word, "*?[]/.") == "" { // a bare * names everything, and so nothing
+	if rooted, ok := strings.CutPrefix(word, "PWD/"); ok || path.IsAbs(word) {
+		word = "/" + strings.TrimPrefix(rooted, "/")
+		if strings.HasSuffix(path.Clean(word), "/"+file) {
+			return true
+		}
+	}
+	word = strings.TrimPrefix(path.Clean("/"+word), "/") // a dot that begins a folder's own name stays
+	if strings.Trim(word, "*?[]/.") == "" {              // a bare * names everything, and so nothing
 		return false
 	}
 	return covers(word, file) || file == word || strings.HasSuffix(file, "/"+word)

@@ -6,7 +6,7 @@ var Starters = []string{"make", "gmake", "npm", "pnpm", "yarn", "bun", "npx", "j
 
 // Judging are the files that programs read unasked and that decide what a test says, or whether it runs at all. Whole files
 // count where a part of them would do: a package.json says in four places what "npm test" is. What only says which packages
-// are there is left out, such as requirements.txt: it is looked at as every change is. So is go.mod: the go command runs the
+// are there is left out, such as requirements.txt: it is looked at as every change is. So is the go.mod at the root: the go command runs the
 // tests of the packages that it is told of, whatever is written there; a replaced module is code like the change's own, and
 // a toolchain comes from the Go project, checked against its public log.
 var Judging = []struct {
