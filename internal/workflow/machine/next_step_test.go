@@ -94,7 +94,7 @@ func TestReasonCodesAndVerbsAreWrittenInOnePlace(t *testing.T) {
 func TestTheAgentsPortHasTheSameCodes(t *testing.T) {
 	t.Parallel()
 	codes, n := constantsOf(t, "../reason.go"), 0
-	eachText(t, "../../agent/agent.go", func(text string) {
+	eachText(t, "../../agent/failure.go", func(text string) {
 		if !strings.HasPrefix(text, "AGENT_") {
 			return
 		}
