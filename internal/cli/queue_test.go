@@ -168,8 +168,8 @@ func TestStatusSaysThatARunWasCutOffAndWhatToType(t *testing.T) {
 	t.Parallel()
 	g, p := beforeImplementer(t, 1)
 	c := p.startStandingStill(1)
-	if said := p.run(0, "status", "1"); strings.Contains(said, "cut off") {
-		t.Errorf("status of a run that is carried:\n%s", said)
+	if said := p.run(0, "status", "1"); strings.Contains(said, "Interrupted") {
+		t.Errorf("status of a run in progress:\n%s", said)
 	}
 	c.signal(syscall.SIGKILL)
 	c.wait()
@@ -180,7 +180,7 @@ func TestStatusSaysThatARunWasCutOffAndWhatToType(t *testing.T) {
 
 func (p *project) mustBeCutOff(n int) {
 	p.Helper()
-	if said := p.run(0, "status", fmt.Sprint(n)); !strings.Contains(said, "it was cut off") || !strings.Contains(said, fmt.Sprintf("signalbox resume %d", n)) {
+	if said := p.run(0, "status", fmt.Sprint(n)); !strings.Contains(said, "Interrupted: the process that worked on this run is gone") || !strings.Contains(said, fmt.Sprintf("signalbox resume %d", n)) {
 		p.Errorf("status of a run whose process was killed:\n%s", said)
 	}
 }

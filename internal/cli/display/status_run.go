@@ -71,7 +71,7 @@ func printNext(ctx context.Context, p *command.Project, r *workflow.Run, holder 
 		p.Print("\n%s\n  nothing: it continues by itself at %s\n  or at once: signalbox resume %s\n", p.Paint(command.Bold, "What to do:"), commandline.When(*until), r.Ref())
 	}
 	if r.UnderWay() && !held {
-		p.Print("\n%s no process carries this run: it was interrupted.\n  continue: signalbox resume %s\n", p.Paint(command.Yellow, "Interrupted:"), r.Ref())
+		p.Print("\n%s the process that worked on this run is gone.\n  continue: signalbox resume %s\n", p.Paint(command.Yellow, "Interrupted:"), r.Ref())
 	}
 }
 
