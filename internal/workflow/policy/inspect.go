@@ -77,18 +77,22 @@ func Inspect(files []FileChange, maxLines int) Verdict {
 	return v
 }
 
-// reservedPath: names that git treats as its own on some file system, and ours.
+// reservedPath: names that git or Signalbox treats as its own on some file system.
 func reservedPath(p string) bool {
-	for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return r == '/' || r == '\\' }) {
-		if folded := foldedName(part); folded == ".git" || folded == "git~1" || part == ".." {
+	parts := strings.FieldsFunc(p, func(r rune) bool { return r == '/' || r == '\\' })
+	for i, part := range parts {
+		if parts[i] = foldedName(part); parts[i] == ".git" || parts[i] == "git~1" || part == ".." {
 			return true
 		}
 	}
-	switch first, _, _ := strings.Cut(strings.ToLower(p), "/"); first {
+	if len(parts) == 0 {
+		return false
+	}
+	switch parts[0] {
 	case ".signalbox", ".worktrees", "environments.json", "state.json", "state.json.bak":
 		return true
 	case "runs":
-		return strings.EqualFold(path.Base(p), "stage.json") // runs/<request>/<run>/…; a project may have a folder "runs" of its own
+		return parts[len(parts)-1] == "stage.json" // runs/<request>/<run>/…; a project may have a folder "runs" of its own
 	}
 	return false
 }
@@ -101,6 +105,8 @@ type FileChange struct {
 	OldMode, NewMode string
 	// Added and Deleted are lines; -1 for a binary file.
 	Added, Deleted int
+	// LinkedAs are the paths by which symbolic links of the base commit lead to the file.
+	LinkedAs []string `json:",omitempty"`
 	// Shown is the path without secrets; empty where it has none.
 	Shown string
 	// OwnRequest: the file is the request that the run is of.

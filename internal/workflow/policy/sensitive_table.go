@@ -15,7 +15,7 @@ type sensitive struct {
 // sensitives are written in small letters; how paths are compared with them is in sensitivePath.
 var sensitives = []sensitive{
 	// Pipelines and deployments that a forge or a service starts by itself when a file changes.
-	{source: "GitHub docs: .github, workflows, actions, CODEOWNERS, dependabot.yml", folders: []string{".github"}},
+	{source: "GitHub docs: .github, workflows, actions, CODEOWNERS, dependabot.yml; metadata syntax of an action", names: []string{"action.yml", "action.yaml"}, folders: []string{".github"}},
 	{source: "GitLab docs: CI/CD YAML, .gitlab folder", names: []string{".gitlab-ci.yml", ".gitlab-ci.yaml", "*.gitlab-ci.yml"}, folders: []string{".gitlab", ".gitlab-ci"}},
 	{source: "Gitea and Forgejo docs: Actions", folders: []string{".gitea", ".forgejo"}},
 	{source: "Azure Pipelines docs: azure-pipelines.yml", names: []string{"azure-pipelines*.yml", "azure-pipelines*.yaml", ".vsts-ci.yml"}, folders: []string{".azure-pipelines", ".azuredevops", ".pipelines"}},
@@ -44,6 +44,8 @@ var sensitives = []sensitive{
 	{source: "GitLab Auto DevOps and common use: .ci, .auto-deploy-values", folders: []string{".ci"}},
 	{source: "Read the Docs: configuration file", names: []string{".readthedocs.yml", ".readthedocs.yaml"}},
 	{source: "Netlify, Vercel, Render, Railway docs: builds on push", names: []string{"netlify.toml", "vercel.json", "render.yaml", "railway.json", "railway.toml"}},
+	{source: "GoReleaser and semantic-release docs: hooks of a release", names: []string{".goreleaser.y*ml", "goreleaser.y*ml", ".releaserc*", "release.config.*"}},
+	{source: "Fly.io and Tilt docs: fly.toml, Tiltfile", names: []string{"fly.toml", "tiltfile"}},
 	{source: "Heroku docs: Procfile, heroku.yml, release phase", names: []string{"procfile", "heroku.yml"}},
 	{source: "DigitalOcean docs: app spec", paths: []string{".do/"}},
 	{source: "Platform.sh docs: .platform", names: []string{".platform.app.yaml"}, folders: []string{".platform", ".upsun"}},
@@ -61,7 +63,7 @@ var sensitives = []sensitive{
 	{source: "hk docs", names: []string{"hk.pkl"}},
 
 	// Instructions and settings of agents.
-	{source: "agents.md; Codex docs: AGENTS.override.md", names: []string{"agents.md", "agents.override.md"}, paths: []string{"agent.md"}, folders: []string{".agents", ".agent"}},
+	{source: "agents.md; Codex docs: AGENTS.override.md", names: []string{"agents.md", "agents.override.md", "agent.md"}, folders: []string{".agents", ".agent"}},
 	{source: "Claude Code docs: memory, settings, MCP", names: []string{"claude.md", "claude.local.md", ".mcp.json", ".claude.json"}, folders: []string{".claude", ".claude-plugin"}},
 	{source: "Codex docs: configuration", folders: []string{".codex"}},
 	{source: "Gemini CLI docs: GEMINI.md, settings, .geminiignore", names: []string{"gemini.md", ".geminiignore"}, folders: []string{".gemini"}},
@@ -117,6 +119,8 @@ var sensitives = []sensitive{
 	{source: "Zed, Nova, Helix docs: project settings", folders: []string{".zed", ".nova", ".helix"}},
 	{source: "Vim and Neovim docs: exrc", names: []string{".vimrc", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".gvimrc"}},
 	{source: "Emacs docs: directory variables", names: []string{".dir-locals.el", ".dir-locals-2.el"}},
+	{source: "GDB and LLDB docs: initialization files", names: []string{".gdbinit", ".lldbinit"}},
+	{source: "bash and zsh docs: startup files", names: []string{".bash_profile", ".bash_login", ".bashrc", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout"}},
 	{source: "Sublime Text docs: projects", names: []string{"*.sublime-project"}},
 
 	// git's own.

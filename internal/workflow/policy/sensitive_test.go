@@ -33,6 +33,8 @@ rust-toolchain.toml NuGet.Config src/nuget.config gradlew gradle/wrapper/gradle-
 
 .gitattributes docs/.gitattributes .gitmodules .gitconfig CODEOWNERS docs/CODEOWNERS OWNERS renovate.json .renovaterc.json5 .mergify.yml bors.toml .asf.yaml .gitleaks.toml
 .worktreeinclude
+
+action.yml tools/x/action.yaml .goreleaser.yml .releaserc.json release.config.js fly.toml Tiltfile .gdbinit .bash_profile .zshrc sub/AGENT.md
 `
 
 // sensitiveDisguises are other ways to write some of them, which some file system takes for the same.
