@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -58,6 +59,43 @@ func parseTree(out string) (files []TreeFile, err error) {
 		files = append(files, TreeFile{Path: path, ID: fields[2], Size: size})
 	}
 	return files, nil
+}
+
+// maxLink is the longest target of a symbolic link that Linux takes, in bytes.
+const maxLink = 4096
+
+// Links returns where the symbolic links of a commit lead, by their paths: other paths of the commit, which may be links too. A link that
+// leads out of the commit is left out.
+func (r *Repo) Links(ctx context.Context, commit string) (map[string]string, error) {
+	if err := checkIDs(commit); err != nil {
+		return nil, fmt.Errorf("list links: %w", err)
+	}
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"ls-tree", "-r", "-z", "--full-tree", commit}})
+	if err != nil {
+		return nil, fmt.Errorf("list links of %s: %w", commit, err)
+	}
+	at, ids := map[string][]string{}, []string{}
+	for record := range strings.SplitSeq(string(out), "\x00") {
+		if entry, name, _ := strings.Cut(record, "\t"); strings.HasPrefix(entry, Symlink+" ") {
+			id := entry[strings.LastIndexByte(entry, ' ')+1:]
+			if at[id] == nil {
+				ids = append(ids, id)
+			}
+			at[id] = append(at[id], name)
+		}
+	}
+	links := map[string]string{}
+	err = r.Blobs(ctx, ids, maxLink, func(id string, content []byte) {
+		for _, name := range at[id] {
+			if to := path.Join(path.Dir(name), string(content)); !path.IsAbs(string(content)) && fs.ValidPath(to) {
+				links[name] = to
+			}
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read links of %s: %w", commit, err)
+	}
+	return links, nil
 }
 
 // ReadBlob returns the first limit bytes of a regular file of a commit as stored, without filters or line

@@ -3,6 +3,7 @@ package git_test
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,5 +97,22 @@ func TestWorkFilesAreTrackedOrUntrackedButNotIgnored(t *testing.T) {
 		if slices.Contains(got, name) != want {
 			t.Errorf("%q listed: %t, want %t", name, !want, want)
 		}
+	}
+}
+
+func TestLinksLeadToPathsOfTheSameCommit(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.write("tools/impl", "#!/bin/sh\n")
+	for link, to := range map[string]string{"check": "tools/impl", "ci": "./tools/", "a/b": "../check", "etc": "/etc", "out": "../x"} {
+		at := filepath.Join(p.dir, filepath.FromSlash(link))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(to, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.commit("links")
+	links := must(p.open().Links(t.Context(), p.git("rev-parse", "HEAD")))(t)
+	if want := map[string]string{"check": "tools/impl", "ci": "tools", "a/b": "check"}; !maps.Equal(links, want) {
+		t.Errorf("got %v, want %v", links, want)
 	}
 }

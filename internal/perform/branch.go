@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"signalbox/internal/git"
 	"signalbox/internal/place"
@@ -106,7 +107,32 @@ func (x *execution) wholeFacts(ctx context.Context, at string) (files []policy.F
 	if concerns, err = x.concerns(ctx, whole); err == nil {
 		tests, err = x.testFiles(ctx, whole)
 	}
-	return x.fileChanges(ctx, whole), concerns, tests, err
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	files = x.fileChanges(ctx, whole)
+	links, err := x.Repo.Links(ctx, from)
+	for i := range files {
+		files[i].LinkedAs = linkedAs(links, files[i].Path)
+	}
+	return files, concerns, tests, err
+}
+
+// linkedAs returns the paths by which links lead to a file, through other links too.
+func linkedAs(links map[string]string, file string) (all []string) {
+	const enough = 50 // links to folders above themselves never end
+	names := []string{file}
+	for i := 0; i < len(names) && len(names) <= enough; i++ {
+		for link, to := range links {
+			rest, below := strings.CutPrefix(names[i], to)
+			if name := link + rest; below && (rest == "" || rest[0] == '/') && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	all = names[1:]
+	slices.Sort(all)
+	return all
 }
 
 // mergeBase merges the base branch's present commit into the change, with conflict markers if the two conflict. After a crash

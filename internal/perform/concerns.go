@@ -131,7 +131,7 @@ const countedBytes = 4 << 20
 func (x *execution) testFiles(ctx context.Context, changes []git.Change) (files []policy.TestFile, err error) {
 	var touched []git.Change
 	var ids []string
-	contents, added := map[string][]byte{}, map[string]bool{}
+	contents, added := map[string][]byte{}, map[string]string{}
 	want := func(id, mode string) {
 		if _, known := contents[id]; !known && testcount.IsFile(mode) {
 			contents[id] = nil
@@ -140,7 +140,7 @@ func (x *execution) testFiles(ctx context.Context, changes []git.Change) (files 
 	}
 	for _, c := range changes {
 		if c.OldMode == git.Absent {
-			added[c.NewID] = true
+			added[c.NewID] = c.Path
 		}
 		if (testcount.IsFile(c.OldMode) || testcount.IsFile(c.NewMode)) && testcount.Knows(c.Path) {
 			touched = append(touched, c)
@@ -152,8 +152,11 @@ func (x *execution) testFiles(ctx context.Context, changes []git.Change) (files 
 		return nil, fmt.Errorf("count tests: %w", err)
 	}
 	for _, c := range touched {
-		if f, ok := testcount.File(c, contents, added[c.OldID]); ok {
+		if f, ok := testcount.File(c, contents); ok {
 			f.Path = x.Redact.Line(path.Clean(c.Path), 200)
+			if to := added[c.OldID]; f.Gone && to != "" {
+				f.MovedTo = x.Redact.Line(path.Clean(to), 200)
+			}
 			files = append(files, f)
 		}
 	}

@@ -107,8 +107,9 @@ func (l *language) newEnds(before, after []byte) (n int) {
 // IsFile reports whether the mode is that of a regular file.
 func IsFile(mode string) bool { return mode == git.Regular || mode == git.Executable }
 
-// File compares one file before and after a change. ok is false if it had no test and can't end any early, or was only moved.
-func File(c git.Change, contents map[string][]byte, moved bool) (f policy.TestFile, ok bool) {
+// File compares one file before and after a change. ok is false if it had no test and can't end any early. A moved file is gone from its old
+// path: whether a runner looks at the new one isn't known.
+func File(c git.Change, contents map[string][]byte) (f policy.TestFile, ok bool) {
 	l := languageOf(c.Path)
 	var old, now []byte
 	if IsFile(c.OldMode) {
@@ -129,7 +130,7 @@ func File(c git.Change, contents map[string][]byte, moved bool) (f policy.TestFi
 	f.Before = before
 	if !IsFile(c.NewMode) {
 		f.Gone = true
-		return f, !moved
+		return f, true
 	}
 	f.After, f.Emptied = after, emptied
 	return f, true

@@ -38,25 +38,22 @@ func TestTestsAreCountedInTheirLanguage(t *testing.T) {
 	}
 }
 
-func TestAMovedTestFileIsNotGone(t *testing.T) {
+func TestARemovedTestFileIsGone(t *testing.T) {
 	t.Parallel()
 	contents := map[string][]byte{"old": []byte("func TestA(t *testing.T) { t.Error(1) }\n"), "empty": []byte("// nothing\n"), "code": []byte("fn a() { assert!(true) }")}
 	change := func(path, old, id, mode string) git.Change {
 		return git.Change{Path: path, OldID: old, NewID: id, OldMode: git.Regular, NewMode: mode}
 	}
-	if _, ok := File(change("a_test.go", "old", "", git.Absent), contents, true); ok {
-		t.Error("a moved file counts as gone")
-	}
-	if f, ok := File(change("a_test.go", "old", "", git.Absent), contents, false); !ok || !f.Gone {
+	if f, ok := File(change("a_test.go", "old", "", git.Absent), contents); !ok || !f.Gone {
 		t.Errorf("a removed file: %+v, %v", f, ok)
 	}
-	if f, ok := File(change("a_test.go", "old", "link", git.Symlink), contents, false); !ok || !f.Gone {
+	if f, ok := File(change("a_test.go", "old", "link", git.Symlink), contents); !ok || !f.Gone {
 		t.Errorf("a link in its place: %+v, %v", f, ok)
 	}
-	if f, ok := File(change("a_test.go", "old", "empty", git.Regular), contents, false); !ok || !f.Emptied {
+	if f, ok := File(change("a_test.go", "old", "empty", git.Regular), contents); !ok || !f.Emptied {
 		t.Errorf("an emptied file: %+v, %v", f, ok)
 	}
-	if _, ok := File(change("src/lib.rs", "code", "empty", git.Regular), contents, false); ok {
+	if _, ok := File(change("src/lib.rs", "code", "empty", git.Regular), contents); ok {
 		t.Error("a Rust file without a test counts as a test file")
 	}
 }
@@ -97,7 +94,7 @@ func TestNewEndsOfTestsAreCounted(t *testing.T) {
 		if c.before == "" {
 			change.OldMode = git.Absent
 		}
-		f, ok := File(change, map[string][]byte{"old": []byte(c.before), "new": []byte(c.after)}, false)
+		f, ok := File(change, map[string][]byte{"old": []byte(c.before), "new": []byte(c.after)})
 		if f.Ends != c.want || c.want > 0 && !ok {
 			t.Errorf("%s, %q after %q: %d, ok %v; want %d", c.file, c.after, c.before, f.Ends, ok, c.want)
 		}

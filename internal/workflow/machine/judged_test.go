@@ -17,6 +17,9 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 	changed := func(p string) policy.FileChange {
 		return policy.FileChange{Path: p, OldMode: "100644", NewMode: "100644"}
 	}
+	linked := func(p, as string) policy.FileChange {
+		return policy.FileChange{Path: p, OldMode: "100644", NewMode: "100644", LinkedAs: []string{as}}
+	}
 	for _, c := range []struct {
 		tests string
 		file  policy.FileChange
@@ -36,6 +39,27 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 		{"sh test.sh", changed("Makefile"), true}, // which the script may start
 		{`for t in tests/*.sh; do sh "$t"; done`, changed("tests/a.sh"), true},
 		{"diff want.txt got", changed("want.txt"), false}, // data
+		{"sh ci.txt", changed("ci.txt"), true},            // a script, whatever its name
+		{"sh -x ci.txt", changed("ci.txt"), true},
+		{"cat ci.txt | sh", changed("ci.txt"), true},
+		{"$(cat ci.txt)", changed("ci.txt"), true},
+		{"line=$(cat ci.txt); $line", changed("ci.txt"), true},
+		{"cat ci.txt > /tmp/a; true", changed("ci.txt"), true}, // another line may start the copy
+		{"npx jest --config=ci/jest.json", changed("ci/jest.json"), true},
+		{"mytool rules.json", changed("rules.json"), true},
+		{"grep -qf words.txt out", changed("words.txt"), true},
+		{"sed -f edit.txt a", changed("edit.txt"), true},
+		{"grep -q 'a|b>' index.html", changed("index.html"), false},
+		{"grep -q hello greeting.txt", changed("greeting.txt"), false},
+		{"! grep -q x a.txt 2>/dev/null && test -f b.txt >&2", changed("b.txt"), false},
+		{`test "$(cat a.txt)" = hello`, changed("a.txt"), false},
+		{`if [ -s a.txt ]; then exit 0; fi; exit 1`, changed("a.txt"), false},
+		{"run-parts ci.d", changed("ci.d/10-test"), true},
+		{"run-parts ./ci.d/", added("ci.d/00-first"), true},
+		{"run-parts ci.d", changed("ci/x"), false},
+		{"./check", linked("tools/impl", "check"), true},
+		{"sh ci/test.sh", linked("tools/impl/test.sh", "ci/test.sh"), true},
+		{"./check", linked("tools/impl", "other"), false},
 		{"make test", changed("Makefile"), true},
 		{"make test", added("GNUmakefile"), true},
 		{"make -C sub test", changed("sub/rules.mk"), true},

@@ -17,6 +17,7 @@ func TestWeakenedTestsNeedAPerson(t *testing.T) {
 		want string
 	}{
 		{policy.TestFile{Path: "a_test.go", Gone: true, Before: was}, "it removes the tests in a_test.go"},
+		{policy.TestFile{Path: "a_test.go", Gone: true, MovedTo: "a_windows_test.go", Before: was}, "it moves the tests in a_test.go to a_windows_test.go, where they may not run"},
 		{policy.TestFile{Path: "a.sh", Emptied: true}, "it empties a.sh, which held tests"},
 		{policy.TestFile{Path: "a_test.go", Before: was, After: policy.TestCount{Cases: 2, Skips: 1, Checks: 5}}, "it leaves 2 of 3 test cases in a_test.go"},
 		{policy.TestFile{Path: "a_test.go", Before: was, After: policy.TestCount{Cases: 4, Skips: 2, Checks: 6}}, "it skips tests in a_test.go (2, before 1)"},

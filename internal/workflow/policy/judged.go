@@ -4,14 +4,24 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"signalbox/internal/lazy"
 )
 
 // Judged returns the reasons to look at a change of what judges it: an agent that writes "exit 0" into the script that the tests
-// start proves nothing. A file counts if a line that judges names it and it was there before, or if a program of the line
-// reads it unasked (judging). Data that is only named does not: as a rule it is what the tests look at.
+// start proves nothing. A file counts if a line that judges names it, or a link to it, and it was there before, or if a program of the
+// line reads it unasked (judging). Data that a line only looks at does not.
 func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
-	named := words(slices.Concat(tests, setUp))
+	lines := slices.Concat(tests, setUp)
+	named, obeyed := words(lines), words(slices.DeleteFunc(slices.Clone(lines), onlyLooks))
 	implied := slices.Concat(ReadBy(words(tests)), ReadBy(words(setUp)))
+	for _, line := range lines {
+		if of := words([]string{line}); slices.Contains(of, "run-parts") { // which starts all that is in a folder
+			for _, word := range of {
+				implied = append(implied, strings.Trim(word, "./")+"/")
+			}
+		}
+	}
 	// A script, or a program that starts what the project wrote down elsewhere, may start any runner: then all patterns count.
 	if slices.ContainsFunc(words(tests), startsUnseen) {
 		for _, row := range Judging {
@@ -20,13 +30,19 @@ func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 	}
 	runsGo := slices.ContainsFunc(words(tests), func(word string) bool { return path.Base(word) == "go" })
 	data := []string{".txt", ".md", ".json", ".csv", ".tsv", ".xml", ".html", ".log"}
+	judges := func(file string, isNew bool) bool {
+		among := named
+		if slices.Contains(data, strings.ToLower(path.Ext(file))) {
+			among = obeyed
+		}
+		return slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, file) }) ||
+			!isNew && slices.ContainsFunc(among, func(word string) bool { return names(word, file) })
+	}
 	for _, f := range files {
-		maybe := f.OldMode != ModeNone && !slices.Contains(data, strings.ToLower(path.Ext(f.Path)))
-		switch {
+		isNew := f.OldMode == ModeNone
 		// A new go.mod below the root takes its folder, tests included, out of "go test ./...".
-		case runsGo && f.OldMode == ModeNone && strings.HasSuffix(f.Path, "/go.mod"),
-			slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, f.Path) }),
-			maybe && slices.ContainsFunc(named, func(word string) bool { return names(word, f.Path) }):
+		if runsGo && isNew && strings.HasSuffix(f.Path, "/go.mod") ||
+			judges(f.Path, isNew) || slices.ContainsFunc(f.LinkedAs, func(link string) bool { return judges(link, isNew) }) {
 			reasons = append(reasons, "it changes "+f.name()+", which decides what the tests say")
 		}
 	}
@@ -39,6 +55,36 @@ func words(lines []string) (all []string) {
 		all = append(all, strings.FieldsFunc(line, ends)...)
 	}
 	return all
+}
+
+// lookers print or compare files and do nothing that these say; scripted are those of them that can read a script or patterns with -f.
+var (
+	lookers = []string{"[", "[[", "test", "true", "false", "cat", "head", "tail", "wc", "diff", "cmp", "comm", "ls", "stat", "cut", "sort", "uniq", "nl", "od", "xxd",
+		"file", "sha256sum", "sha1sum", "md5sum", "cksum", "xmllint", "tr", "echo", "printf", "exit", "grep", "egrep", "fgrep", "rg", "sed", "awk", "jq", "yq"}
+	scripted = lookers[slices.Index(lookers, "grep"):]
+)
+
+var (
+	quoted   = lazy.Pattern(`'[^']*'|"[^"$\x60]*"`)
+	discards = lazy.Pattern(`\d?>+\s*(?:/dev/null|&\d)`)
+)
+
+// onlyLooks reports whether all that a line starts are lookers that write no file. In doubt, it does more.
+func onlyLooks(line string) bool {
+	line = discards().ReplaceAllString(quoted().ReplaceAllString(line, "q"), "")
+	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(";&|({`\n", r) }) {
+		command := slices.DeleteFunc(strings.Fields(part), func(word string) bool {
+			return slices.Contains([]string{"!", "if", "then", "else", "while", "until", "do", "fi", "done", "}"}, word)
+		})
+		readsScript := func(word string) bool {
+			return strings.HasPrefix(word, "--file") || strings.HasPrefix(word, "--from") ||
+				strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.Contains(word, "f")
+		}
+		if len(command) > 0 && (!slices.Contains(lookers, command[0]) || slices.Contains(scripted, command[0]) && slices.ContainsFunc(command, readsScript)) {
+			return false
+		}
+	}
+	return !strings.Contains(line, ">")
 }
 
 // names reports whether a word of a line, which may be a pattern, means the file, from the project's folder or one below,

@@ -11,8 +11,11 @@ import (
 type TestFile struct {
 	// Path is the file, as it may be shown.
 	Path string
-	// Gone: it is removed, and lies nowhere else with the same content. Emptied: nothing but comments is left of it.
+	// Gone: it is removed. Emptied: nothing but comments is left of it.
 	Gone, Emptied bool
+	// MovedTo is a new file with the content of the one that is gone, as it may be shown. A runner finds tests by their names and folders, so
+	// a moved test may never run again.
+	MovedTo       string
 	Before, After TestCount
 	// Ends is how many places that can end the program of the tests early, or choose which run, are new or changed. Such
 	// a place in a new file counts too.
@@ -32,6 +35,8 @@ func Weakened(files []TestFile) (reasons []string) {
 			return fmt.Sprintf("it leaves %d of %s in %s", after, wording.Count(before, what), name)
 		}
 		switch b, a := f.Before, f.After; {
+		case f.Gone && f.MovedTo != "":
+			reasons = append(reasons, "it moves the tests in "+name+" to "+wording.Printable(f.MovedTo)+", where they may not run")
 		case f.Gone:
 			reasons = append(reasons, "it removes the tests in "+name)
 		case f.Emptied:
