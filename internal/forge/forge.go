@@ -20,7 +20,7 @@ type Request struct {
 	Body string `json:"body"`
 	// Base is the branch to merge into; empty means the project's default.
 	Base string `json:"base,omitempty"`
-	// Tests are commands that replace the project's own tests, one line for sh each.
+	// Tests are commands that judge its change beside the project's own, one line for sh each.
 	Tests  []string `json:"tests,omitempty"`
 	Labels []string `json:"labels,omitempty"`
 	// Language says which of a project's languages the request concerns: go, python, typescript or java.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"signalbox/internal/commandline"
@@ -13,6 +14,7 @@ import (
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
 	"signalbox/internal/problem"
+	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
@@ -29,6 +31,9 @@ func (p *Project) Start(ctx context.Context, request forge.Request) (workflow.St
 		}
 	}
 	if err := p.MayMergeInto(ctx, base, request); err != nil {
+		return workflow.Start{}, err
+	}
+	if err := p.mayRunHere(ctx, request); err != nil {
 		return workflow.Start{}, err
 	}
 	if p.Pushes(ctx) {
@@ -126,10 +131,32 @@ func (p *Project) settings(request forge.Request) (workflow.Settings, error) {
 		Tests: p.Config.Tests, TestsE2E: p.Config.TestsE2E, Area: request.Area, Stress: p.Config.Stress, HasPlanner: planner, HasReviewer: reviewer, NoRepairer: !repairer,
 		StopOnSetUpFailure: p.Config.Environment.OnFailure == config.OnFailureStop, Limits: Limits(p.Config.Limits)}
 	p.EnvironmentSettings(&s)
-	if len(request.Tests) > 0 {
-		s.Tests = request.Tests
+	for _, line := range request.Tests { // they only add: a stranger's request may not choose what judges its change
+		if !slices.Contains(s.Tests, line) {
+			s.Tests = append(slices.Clone(s.Tests), line)
+		}
 	}
 	return s, nil
+}
+
+// mayRunHere refuses a request that a commit brought if its tests would run without a sandbox and aren't among the configured commands, which the
+// user has agreed to.
+func (p *Project) mayRunHere(ctx context.Context, request forge.Request) error {
+	agreed := append(slices.Concat(p.Config.Tests, p.Config.TestsE2E), p.Config.Stress)
+	for _, check := range p.Config.Health.Checks {
+		agreed = append(agreed, check.Command)
+	}
+	i := slices.IndexFunc(request.Tests, func(line string) bool { return !slices.Contains(agreed, line) })
+	if i < 0 || !p.Unsandboxed() || p.Trust.Standing == TrustGiven {
+		return nil
+	}
+	places, err := p.Repo.Recorded(ctx, request.Path)
+	if err == nil && len(places) == 0 {
+		return nil // the user wrote it
+	}
+	return &problem.Error{Err: errors.Join(fmt.Errorf("%s came with the repository, and its test %q would run on this machine as you: there is no sandbox",
+		request.Path, redact.Line(p.Redact.String(request.Tests[i]), 200)), err),
+		Hint: fmt.Sprintf("read it, then say --trust, or name the command in %s too: signalbox trust shows what that file runs", config.Name)}
 }
 
 // Limits are the configured limits, or the defaults.

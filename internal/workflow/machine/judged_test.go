@@ -46,6 +46,8 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 		{"line=$(cat ci.txt); $line", changed("ci.txt"), true},
 		{"cat ci.txt > /tmp/a; true", changed("ci.txt"), true}, // another line may start the copy
 		{"npx jest --config=ci/jest.json", changed("ci/jest.json"), true},
+		{`cat "ci.txt" > /tmp/a`, changed("ci.txt"), true},
+		{"echo dirt >dirt.txt; grep -q world greeting.txt", changed("greeting.txt"), false},
 		{"mytool rules.json", changed("rules.json"), true},
 		{"grep -qf words.txt out", changed("words.txt"), true},
 		{"sed -f edit.txt a", changed("edit.txt"), true},

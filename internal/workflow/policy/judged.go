@@ -13,9 +13,10 @@ import (
 // line reads it unasked (judging). Data that a line only looks at does not.
 func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 	lines := slices.Concat(tests, setUp)
-	named, obeyed := words(lines), words(slices.DeleteFunc(slices.Clone(lines), onlyLooks))
-	implied := slices.Concat(ReadBy(words(tests)), ReadBy(words(setUp)))
+	named, implied := words(lines), slices.Concat(ReadBy(words(tests)), ReadBy(words(setUp)))
+	var followed []string
 	for _, line := range lines {
+		followed = append(followed, obeyed(line)...)
 		if of := words([]string{line}); slices.Contains(of, "run-parts") { // which starts all that is in a folder
 			for _, word := range of {
 				implied = append(implied, strings.Trim(word, "./")+"/")
@@ -33,7 +34,7 @@ func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 	judges := func(file string, isNew bool) bool {
 		among := named
 		if slices.Contains(data, strings.ToLower(path.Ext(file))) {
-			among = obeyed
+			among = followed
 		}
 		return slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, file) }) ||
 			!isNew && slices.ContainsFunc(among, func(word string) bool { return names(word, file) })
@@ -69,10 +70,18 @@ var (
 	discards = lazy.Pattern(`\d?>+\s*(?:/dev/null|&\d)`)
 )
 
-// onlyLooks reports whether all that a line starts are lookers that write no file. In doubt, it does more.
-func onlyLooks(line string) bool {
-	line = discards().ReplaceAllString(quoted().ReplaceAllString(line, "q"), "")
-	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(";&|({`\n", r) }) {
+// obeyed returns the words of a line, except those that its programs only look at. What one of them writes down may be started by another line.
+// In doubt, a program does more than look.
+func obeyed(line string) (all []string) {
+	plain := quoted().ReplaceAllStringFunc(line, func(text string) string {
+		return strings.Map(func(r rune) rune {
+			if strings.ContainsRune(" ;&|({`>\n", r) {
+				return '_'
+			}
+			return r
+		}, strings.Trim(text, `'"`))
+	})
+	for part := range strings.FieldsFuncSeq(discards().ReplaceAllString(plain, ""), func(r rune) bool { return strings.ContainsRune(";&|({`\n", r) }) {
 		command := slices.DeleteFunc(strings.Fields(part), func(word string) bool {
 			return slices.Contains([]string{"!", "if", "then", "else", "while", "until", "do", "fi", "done", "}"}, word)
 		})
@@ -80,11 +89,15 @@ func onlyLooks(line string) bool {
 			return strings.HasPrefix(word, "--file") || strings.HasPrefix(word, "--from") ||
 				strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.Contains(word, "f")
 		}
-		if len(command) > 0 && (!slices.Contains(lookers, command[0]) || slices.Contains(scripted, command[0]) && slices.ContainsFunc(command, readsScript)) {
-			return false
+		switch {
+		case len(command) == 0:
+		case !slices.Contains(lookers, command[0]), slices.Contains(scripted, command[0]) && slices.ContainsFunc(command, readsScript):
+			return words([]string{line})
+		case strings.Contains(part, ">"):
+			all = append(all, words([]string{part})...)
 		}
 	}
-	return !strings.Contains(line, ">")
+	return all
 }
 
 // names reports whether a word of a line, which may be a pattern, means the file, from the project's folder or one below,
