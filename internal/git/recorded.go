@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,6 +72,50 @@ func (r *Repo) Recorded(ctx context.Context, paths ...string) (places []map[stri
 	for ; len(fields) > 2; fields = fields[3:] {
 		if value := fields[2]; value != "unspecified" && value != "unset" {
 			return places, fmt.Errorf("%w: the attribute %s rewrites %q", ErrUnsure, fields[1], fields[0])
+		}
+	}
+	return places, nil
+}
+
+// recalled is how many branches, and how many of the commits that HEAD has been at, RecordedBefore looks at.
+const recalled = 500
+
+// RecordedBefore is Recorded for commits that brought files here and are no longer checked out, after a reset for example: HEAD's reflog, the last
+// reset and fetch, and the branches, remote ones too. What a partial clone lacks is left out.
+func (r *Repo) RecordedBefore(ctx context.Context, paths ...string) (places []map[string][]byte, err error) {
+	commits := []string{"ORIG_HEAD", "FETCH_HEAD"}
+	limit := strconv.Itoa(recalled)
+	for _, args := range [][]string{
+		{"for-each-ref", "--format=%(objectname)", "--sort=-committerdate", "--count=" + limit, "refs/heads", "refs/remotes"},
+		{"log", "--walk-reflogs", "--format=%H", "--max-count=" + limit, "HEAD", "--"},
+	} {
+		out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, Limit: recordedLimit})
+		if exit := (*gitcmd.Error)(nil); err != nil && !errors.As(err, &exit) { // without a commit there is no reflog
+			return nil, fmt.Errorf("list earlier commits: %w", err)
+		}
+		commits = append(commits, strings.Fields(string(out))...)
+	}
+	slices.Sort(commits)
+	commits = slices.Compact(commits)
+	var names []string
+	for _, commit := range commits {
+		for _, path := range paths {
+			names = append(names, commit+":"+path)
+		}
+	}
+	found, err := r.objects(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	for _, commit := range commits {
+		held := map[string][]byte{}
+		for _, path := range paths {
+			if content, ok := found[commit+":"+path]; ok {
+				held[path] = content
+			}
+		}
+		if same := func(other map[string][]byte) bool { return maps.EqualFunc(held, other, bytes.Equal) }; len(held) > 0 && !slices.ContainsFunc(places, same) {
+			places = append(places, held)
 		}
 	}
 	return places, nil

@@ -109,3 +109,52 @@ func attribute(rewrites string) func(p project) error {
 		return nil
 	}
 }
+
+func TestWhatACommitBroughtIsFoundAfterTheCommitIsUndone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		undo func(p project)
+		want bool
+	}{
+		"a reset of a merge": {func(p project) {
+			p.git("merge", "-q", "--ff-only", "side")
+			p.git("reset", "-q", "HEAD~1")
+			p.git("branch", "-q", "-D", "side")
+		}, true},
+		"a branch": {func(project) {}, true},
+		"taken out of the index": {func(p project) {
+			p.git("merge", "-q", "--ff-only", "side")
+			p.git("branch", "-q", "-D", "side")
+			p.git("rm", "-q", "--cached", settingsFile)
+			p.git("commit", "-q", "-m", "out")
+		}, true},
+		"a branch that is gone": {func(p project) {
+			p.git("branch", "-q", "-D", "side")
+			p.git("reflog", "expire", "--expire=now", "--all")
+		}, false},
+		"a branch of another remote": {func(p project) {
+			p.git("update-ref", "refs/remotes/o/x", "side")
+			p.git("branch", "-q", "-D", "side")
+			p.git("reflog", "expire", "--expire=now", "--all")
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t)
+			p.write("a", "a")
+			p.commit("base")
+			p.git("checkout", "-q", "-b", "side")
+			p.write(settingsFile, "theirs")
+			p.commit("theirs")
+			p.git("checkout", "-q", "-")
+			c.undo(p)
+			places := must(p.open().RecordedBefore(t.Context(), settingsFile, listFile))(t)
+			if got := len(places) == 1 && string(places[0][settingsFile]) == "theirs"; got != c.want || len(places) > 1 {
+				t.Errorf("%q", places)
+			}
+		})
+	}
+	if places := must(newProject(t).open().RecordedBefore(t.Context(), settingsFile))(t); len(places) > 0 {
+		t.Errorf("nothing is committed, and yet: %q", places)
+	}
+}

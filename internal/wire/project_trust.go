@@ -199,6 +199,32 @@ func (p *Project) ownFiles(ctx context.Context, book agreement.Book, how filesUs
 			return false, err
 		}
 	}
+	return p.neverBrought(ctx, book, how, used)
+}
+
+// neverBrought reports whether no earlier commit brought any of the items, except those that are part of an agreement: a file that came with a
+// commit stays when only the commit is undone, and isn't the user's own because of that.
+func (p *Project) neverBrought(ctx context.Context, book agreement.Book, how filesUse, used []string) (bool, error) {
+	agreed, err := book.List(agreement.Configuration)
+	if err != nil {
+		return false, fmt.Errorf("read your agreements: %w", err)
+	}
+	places, err := p.Repo.RecordedBefore(ctx, config.Name, IncludeName)
+	if err != nil {
+		return false, err
+	}
+	known := func(item string) bool {
+		return !slices.Contains(used, item) || slices.ContainsFunc(agreed, func(a agreement.Agreement) bool { return slices.Contains(a.Items, item) })
+	}
+	for _, place := range places {
+		s, err := p.parseSource(place[config.Name], place[IncludeName])
+		if err != nil {
+			continue // it can't be this file, which can be read
+		}
+		if slices.ContainsFunc(TrustItems(s.list(how)), func(item string) bool { return !known(item) }) {
+			return false, nil
+		}
+	}
 	return true, nil
 }
 
