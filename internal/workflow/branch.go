@@ -58,16 +58,15 @@ func (j *Details) Taken() bool {
 	return slices.ContainsFunc(j.Moves, func(b BranchMove) bool { return b.TakenUp })
 }
 
-// Untested: the head is a person's commit, and the tests did not pass on it yet.
+// Untested reports whether the tests have not passed on the head: it is a person's commit, a merge of the base, or an attempt that failed.
 func (j *Details) Untested() bool {
-	if n := len(j.Moves); n == 0 || !j.Moves[n-1].TakenUp || j.Moves[n-1].Commit != j.Head {
-		return false
-	}
 	last := UnitTests
 	if len(j.Settings.TestsE2E) > 0 {
 		last = E2ETests
 	}
-	return !slices.ContainsFunc(j.Evidence, func(e Evidence) bool { return e.Commit == j.Head && e.Passed && e.Purpose == string(last) })
+	return !slices.ContainsFunc(j.Evidence, func(e Evidence) bool {
+		return e.Commit == j.Head && (e.Passed || len(e.Known) > 0) && e.Purpose == string(last)
+	})
 }
 
 // MoveNotes are the sentences that an approval is asked with. Commits that were set aside ask for a person

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"time"
 
 	"signalbox/internal/workflow/wording"
@@ -47,6 +48,8 @@ type Details struct {
 	BaseCommit string    `json:"base_commit"`
 	Head       string    `json:"head"`
 	Approval   *Approval `json:"approval"`
+	// Rejection is the last one; nil once a person approved the change after it.
+	Rejection *Rejection `json:"rejection,omitempty"`
 	// BranchAt is the commit from which the branch may be moved to Head without losing anything: where we
 	// put it last, or what is kept by now of what a person put there. Moves tells of the latter.
 	BranchAt string       `json:"branch_at,omitempty"`
@@ -275,6 +278,27 @@ type Approval struct {
 	SetUp   string  `json:"set_up,omitempty"`
 	Unknown Unknown `json:",embed"`
 }
+
+// Rejection is a person's answer that a change must not be merged as it is.
+type Rejection struct {
+	// Commit is the change that was sent back. It follows Details.Head through a merge of the base without conflicts, which leaves the change the same.
+	Commit  string    `json:"commit"`
+	Reason  string    `json:"reason"`
+	By      string    `json:"by,omitempty"`
+	At      time.Time `json:"at"`
+	Unknown Unknown   `json:",embed"`
+}
+
+// String says who sent the change back, in their words: `ada sent it back: "keep the old words"`.
+func (r *Rejection) String() string {
+	return cmp.Or(r.By, "a person") + ` sent it back: "` + wording.Printable(r.Reason) + `"`
+}
+
+// Finding returns what the implementer is told.
+func (r *Rejection) Finding() Finding { return Finding{Source: FoundByPerson, Text: r.Reason} }
+
+// SentBack reports whether the change is still the one that a person sent back.
+func (j *Details) SentBack() bool { return j.Rejection != nil && j.Rejection.Commit == j.Head }
 
 // Sources of a Finding.
 const (

@@ -251,6 +251,9 @@ func printStop(p *command.Project, r *workflow.Run) {
 	for line := range strings.Lines(redact.Clean(e.Message)) {
 		p.Print("  %s\n", strings.TrimRight(line, "\n"))
 	}
+	if r.Details.SentBack() && !app.WaitsForApproval(r) { // the question for approval says it itself
+		p.Print("  %s\n", redact.Line(r.Details.Rejection.String(), 800))
+	}
 	p.Print("%s\n", p.Paint(command.Bold, "What to do:"))
 	for _, line := range commandline.Lines(e) {
 		p.Print("  %s\n", redact.Line(line, 300))

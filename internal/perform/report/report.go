@@ -33,6 +33,9 @@ func Of(r *workflow.Run) string {
 	if j.Isolation == workflow.IsolationNone {
 		p("\n**Commands of this run were not isolated from this machine.**")
 	}
+	if j.SentBack() {
+		p("\n**A person does not want this change as it is**: %s", redact.Line(j.Rejection.String(), 1000))
+	}
 	for _, move := range j.Moves {
 		p("\n%s.", redact.Line(move.String(), 400))
 	}

@@ -39,11 +39,21 @@ func (m *machine) askApproval() {
 	case j.Approval != nil && j.Approval.Commit == j.Head:
 		m.advance("by " + cmp.Or(j.Approval.By, "a person"))
 		return
-	case j.Settings.AutoApprove && len(reasons) == 0:
+	case j.Settings.AutoApprove && len(reasons) == 0 && !j.SentBack():
 		m.advance("automatic")
 		return
 	}
-	message := "the change is ready: " + wording.ShortID(j.Head) + " on " + j.Branch
+	title, message := "the change waits for your approval", "the change is ready: "+wording.ShortID(j.Head)+" on "+j.Branch
+	switch {
+	case j.SentBack():
+		title = "the change is still the one that was sent back"
+		message = wording.ShortID(j.Head) + " on " + j.Branch + " is as it was;\n" + j.Rejection.String()
+		if note := j.Phases[workflow.ReviewFix].Note; note != "" {
+			message += ";\n" + note
+		}
+	case j.Rejection != nil:
+		message += ";\nbefore it was reworked, " + j.Rejection.String()
+	}
 	if failure := j.SetUp.Failure(); failure != "" {
 		message += ";\n" + failure + "; the tests ran without it"
 	}
@@ -57,14 +67,16 @@ func (m *machine) askApproval() {
 	if to := j.Settings.PushesTo; to != "" {
 		agree = fmt.Sprintf("agree, and let %s be merged and pushed to %s", j.Base, to)
 	}
-	sendBack := r.Ask("or send it back", workflow.VerbReject)
-	sendBack.Blank = "what to change"
-	next := []workflow.NextStep{r.Ask("look at it", workflow.VerbDiff), r.Ask(agree, workflow.VerbApprove), sendBack}
+	next := []workflow.NextStep{r.Ask("look at it", workflow.VerbDiff), r.Ask(agree, workflow.VerbApprove), r.SendBack("or send it back")}
+	if j.SentBack() {
+		next = []workflow.NextStep{r.Ask("see what the agent said", workflow.VerbLogs), r.SendBack("then send it back in other words"),
+			r.GiveUp("or give it up; its work stays on a ref"), r.Ask("or "+agree+" after all, as it is", workflow.VerbApprove)}
+	}
 	if j.SetUp.NeedsAgreement() {
 		message += ";\n" + j.SetUp.Question()
 		next = append(next, r.GiveUp("or say yourself how it is set up (environment: set_up: in .signalbox/config.yaml) and begin again").Following(r.Ask("", workflow.VerbRun)))
 	}
-	stop := m.problem(workflow.CategoryInput, workflow.ApprovalRequired, "the change waits for your approval", message)
+	stop := m.problem(workflow.CategoryInput, workflow.ApprovalRequired, title, message)
 	stop.Severity, stop.Next = workflow.Minor, next
 	stop.RelatedPaths = append([]string{r.Artifacts.ReportMD}, r.Artifacts.Patches...)
 	m.stop(stop)

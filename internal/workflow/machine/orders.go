@@ -244,7 +244,8 @@ func (m *machine) answerApproval(event workflow.Event) {
 		return
 	}
 	if e, ok := event.(workflow.Rejected); ok {
-		j.Findings = []workflow.Finding{{Source: workflow.FoundByPerson, Text: e.Reason}}
+		j.Rejection = &workflow.Rejection{Commit: j.Head, Reason: e.Reason, By: e.By, At: m.now}
+		j.Findings = []workflow.Finding{j.Rejection.Finding()}
 		j.Approval = nil
 		j.Phase = workflow.ReviewFix
 		m.queueAgain("sent back by a person")
@@ -256,6 +257,7 @@ func (m *machine) answerApproval(event workflow.Event) {
 		return
 	}
 	j.Approval = &workflow.Approval{Commit: e.Commit, By: e.By, At: m.now}
+	j.Rejection, j.Findings = nil, nil // the person knew of them
 	for i := range j.Moves {
 		j.Moves[i].Agreed = true
 	}

@@ -63,7 +63,8 @@ func (m *machine) secretsRefused(e workflow.ChangeRecorded) bool {
 	return true
 }
 
-// nothingChanged sends a step back whose agent ended well and changed no file. tests are those that then failed, if any ran.
+// nothingChanged sends a step back whose agent ended well and changed no file. tests are those that then failed, if any ran. A person is asked again
+// about a change that they sent back.
 func (m *machine) nothingChanged(tests workflow.TestsEnded) {
 	j := &m.run.Details
 	reason := "You ended without changing any file. Change the files in the working directory."
@@ -80,6 +81,18 @@ func (m *machine) nothingChanged(tests workflow.TestsEnded) {
 	}
 	if len(j.Denied) > 0 {
 		message += "; it was not allowed to use " + strings.Join(j.Denied, ", ") + " (agents.….permissions)"
+	}
+	if j.SentBack() { // only a person can say whether the change is right after all, or what they meant
+		j.Phases[workflow.ReviewFix].Note = message
+		if j.Untested() { // the base was merged into it
+			m.testChange(m.answered.StepID, m.answered.Attempt)
+			return
+		}
+		m.close(workflow.StepDone, message)
+		j.Phase = workflow.StressTest
+		m.close(workflow.StepSkipped, "nothing has changed")
+		m.enter(workflow.ApprovalWait)
+		return
 	}
 	stop := m.problem(workflow.CategoryExecution, workflow.NoChangeCode, "the agent ended well and changed nothing", message)
 	stop.RelatedPaths = paths(tests.LogPath)
@@ -114,7 +127,7 @@ func (m *machine) openFix() {
 	j.FixAttempt = 0
 	j.StepBase = j.Head
 	j.Used.Autofix, j.Used.AgentRetries = 0, 0
-	if len(j.Findings) == 0 { // a person's commits, which only need their tests
+	if len(j.Findings) == 0 { // a commit that only needs its tests
 		m.testChange(fixID(j.Fixes), 1)
 		return
 	}

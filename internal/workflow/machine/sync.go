@@ -67,13 +67,21 @@ func (m *machine) startOver() {
 	m.enter(workflow.BranchCreate)
 }
 
-// mergeBaseIn merges the base into a change whose steps are done; then it is tested, and reviewed, again. An approval of it no longer counts.
+// mergeBaseIn merges the base into a change whose steps are done; then it is tested, and reviewed, again. An approval of it no longer counts, but a
+// rejection does: the agent answers it on the new base.
 func (m *machine) mergeBaseIn() {
 	r, j := &m.run, &m.run.Details
 	if j.Phase == workflow.ReviewRequest {
 		m.close(workflow.StepDone, "")
 	}
-	j.Pending, j.Findings, j.Approval, j.Phase = nil, nil, nil, workflow.ReviewFix
+	// Tests, reviews and checks find again what is still wrong, but nothing else repeats what a person said or finds the markers of a conflict.
+	j.Findings = slices.DeleteFunc(j.Findings, func(f workflow.Finding) bool {
+		return f.Source != workflow.FoundByPerson && (f.Source != workflow.FoundBySync || len(j.Conflicts) == 0)
+	})
+	if j.SentBack() {
+		j.Findings = []workflow.Finding{j.Rejection.Finding()}
+	}
+	j.Pending, j.Approval, j.Phase = nil, nil, workflow.ReviewFix
 	m.reopenAfter(workflow.ReviewFix)
 	r.Stage = j.Phase.Position().Stage
 	m.order(workflow.Action{Kind: workflow.MergeBase})
@@ -96,6 +104,11 @@ func (m *machine) baseMerged(e workflow.BaseMerged) {
 		return
 	}
 	midway, recorded := j.Phase < workflow.ReviewRequest || len(j.Findings) > 0, j.Head != j.StepBase
+	if j.SentBack() && len(e.Conflicts) == 0 {
+		moved := *j.Rejection
+		moved.Commit = e.Commit
+		j.Rejection = &moved
+	}
 	j.Head, j.StepBase, j.Conflicts = e.Commit, e.Commit, e.Conflicts
 	j.Flags = appendNew(append(verdict.Flags, j.JudgedBy(e.Whole)...), append(policy.Flags(e.Concerns), policy.Weakened(e.Tests)...)...)
 	m.noteMove(workflow.BranchMove{Commit: e.Commit, Base: e.Base, TakenUp: true, At: m.now})

@@ -58,6 +58,9 @@ func checkLegal(t failer, before workflow.Run, event workflow.Event, after workf
 		if a.Kind == workflow.OpenPullRequest && len(j.Flags) > 0 && (j.Approval == nil || j.Approval.Commit != j.Head) {
 			fail("a flagged change went past the person")
 		}
+		if a.Kind == workflow.OpenPullRequest && j.SentBack() {
+			fail("a change went on that a person sent back")
+		}
 	}
 	if keys := map[string]bool{}; true {
 		for _, a := range actions {

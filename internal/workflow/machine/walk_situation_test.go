@@ -22,6 +22,7 @@ type situation struct {
 	unchanged   bool
 	begun       bool // an earlier change is recorded
 	approved    bool
+	sentBack    bool
 	offered     bool
 	checked     bool
 	merged      bool
@@ -57,7 +58,7 @@ func abstract(r workflow.Run) situation {
 	s := situation{state: r.State, phase: j.Phase, workflow: j.Settings.Workflow, used: spent(&j.Used), settingUp: j.SettingUp,
 		canceling: j.Canceling, fix: j.Phases[workflow.ReviewFix].Status, current: r.CurrentStepIndex, findings: len(j.Findings),
 		flags: len(j.Flags), branched: j.BaseCommit != "", environment: j.EnvID != "", unchanged: j.Head == j.StepBase, begun: j.StepBase != j.BaseCommit,
-		approved: j.Approval != nil && j.Approval.Commit == j.Head, offered: j.PullRequest != nil, merged: j.MergeCommit != ""}
+		approved: j.Approval != nil && j.Approval.Commit == j.Head, sentBack: j.SentBack(), offered: j.PullRequest != nil, merged: j.MergeCommit != ""}
 	s.checked = s.offered && j.PullRequest.Checked != nil && j.PullRequest.Checked.Head == j.Head
 	s.moved = [4]bool{len(j.Moves) > 0, j.Taken(), j.Untested(), len(j.MoveNotes(false)) > 0}
 	s.tooLarge = r.Error != nil && r.Error.ReasonCode == workflow.WorkTooLarge
