@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"signalbox/internal/app"
 	"signalbox/internal/problem"
@@ -30,14 +31,24 @@ func Kinds() (names []string) {
 const documentNames = "documents are environments.json, state.json, .worktrees/.status/*.json and runs/*/*/{stage,planning,errors}.json; - is standard input"
 
 // Read reads a document that a person names, from in if the name is -, but never more than a document may have. A relative path
-// begins in dir.
+// begins in dir. A repository can bring a link in a document's place, or a person can make a pipe: neither is followed or waited for.
 func Read(in io.Reader, dir, file string) ([]byte, error) {
 	if file != "-" {
-		opened, err := os.Open(Path(dir, file))
+		opened, err := os.OpenFile(Path(dir, file), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+		if errors.Is(err, syscall.ELOOP) {
+			err = fmt.Errorf("%s is a symbolic link", file)
+		}
 		if err != nil {
 			return nil, &problem.Error{Err: fmt.Errorf("read document: %w", err), Hint: documentNames}
 		}
 		defer func() { _ = opened.Close() }()
+		info, err := opened.Stat()
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s is not a regular file", file)
+		}
+		if err != nil {
+			return nil, &problem.Error{Err: fmt.Errorf("read document: %w", err), Hint: documentNames}
+		}
 		in = opened
 	}
 	data, err := io.ReadAll(io.LimitReader(in, store.MaxDocument+1))
