@@ -41,13 +41,13 @@ func executable(file string) error {
 		return fmt.Errorf("find program: %w", err)
 	}
 	if !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
-		return fmt.Errorf("find program %s: %w", file, errNotExecutable)
+		return fmt.Errorf("find program %s: %w", file, ErrNotExecutable)
 	}
 	return nil
 }
 
-// errNotExecutable: the file is a folder, or lacks the permission to be run.
-var errNotExecutable = errors.New("is not an executable file")
+// ErrNotExecutable: the file is a folder, or lacks the permission to be run.
+var ErrNotExecutable = errors.New("is not an executable file")
 
 // Exit codes with which shells, env and wrappers report that a program may not be run, and that it does not exist (POSIX, "Exit Status for
 // Commands"). A sandbox starts its own program first, so this is how a missing one shows there.

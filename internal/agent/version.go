@@ -52,9 +52,16 @@ func (p Program) VersionIn(ctx context.Context, exec process.Executor) (version 
 }
 
 // FindIn looks for a program where exec runs commands, without starting it, as package command needs: an unknown program may not know "--version".
-// The error names what is missing, and wraps ErrUnseen.
+// A script's interpreter is looked for, too. The error names what is missing, and wraps ErrUnseen.
 func (p Program) FindIn(ctx context.Context, exec process.Executor) error {
-	c := process.Command{Args: []string{"sh", "-c", `command -v "$1"`, "sh", p.Args[0]}, Reads: p.reads(), Total: versionWait, OutputLimit: lastBytes}
+	wanted := []string{p.Args[0]}
+	if found, err := p.Find(); err == nil {
+		if interpreter, err := interpreterOf(found); err == nil && len(interpreter) > 0 {
+			wanted = append(wanted, interpreter[0])
+		}
+	}
+	said := tail{limit: lastBytes}
+	c := process.Command{Args: append([]string{"sh", "-c", findAll, "sh"}, wanted...), Reads: p.reads(), Stdout: &said, Total: versionWait, OutputLimit: lastBytes}
 	c.Env = Task{}.environ(p.Env)
 	switch end, err := exec.Exec(ctx, c); {
 	case ctx.Err() != nil:
@@ -62,10 +69,16 @@ func (p Program) FindIn(ctx context.Context, exec process.Executor) error {
 	case err != nil:
 		return unseenError{p.unseen(err.Error()).Message, err}
 	case !end.OK():
-		return unseenError{p.unseen("").Message, nil}
+		return unseenError{p.unseen(lastLine(said.marked())).Message, nil}
 	}
 	return nil
 }
+
+// findAll prints the first of its arguments that starts no program. Some shells find a file by its path that can't be executed.
+const findAll = `for program; do
+	if ! command -v "$program" >/dev/null; then echo "$program: not found"; exit 1; fi
+	case $program in */*) if ! [ -x "$program" ]; then echo "$program: cannot execute"; exit 1; fi ;; esac
+done`
 
 // ErrUnseen: the program can't be started where it is to work. The error's text names what is missing there.
 var ErrUnseen = errors.New("cannot be started")

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"signalbox/internal/config"
 	"signalbox/internal/engine"
@@ -24,7 +26,7 @@ func (p *App) CarryRepair(ctx context.Context, repair heal.Repair, watch Watcher
 		return workflow.Run{}, err
 	}
 	begin := func(ctx context.Context) (workflow.Start, error) {
-		if name := p.PlansUnasked(workflow.WorkflowHeal); name != "" { // it would only cost attempts
+		if name := p.PlansUnasked(); name != "" { // it would only cost attempts
 			return workflow.Start{}, &problem.Error{Err: fmt.Errorf("a repair begins with a plan, and no setting says whether %q, a command, can make one", name),
 				Hint: SayWhoPlans(name)}
 		}
@@ -62,14 +64,44 @@ func (p *App) resumeIf(ctx context.Context, ref workflow.RunRef, over func(*work
 	})
 }
 
-// PlansUnasked is the command that plans only because it is the one agent there is; empty if there is none.
-func (p *App) PlansUnasked(name string) string {
-	agent, c, ok := p.Config.AgentFor(string(workflow.Planner), name)
-	if !ok || c.Driver != config.DriverCommand || p.Config.Roles["planner"].Agent != "" || p.Config.Workflows[name].Roles["planner"].Agent != "" {
+// unasked is the command that has a role only because it is the one agent there is; empty if there is none.
+func (p *App) unasked(role workflow.Role, name string) string {
+	agent, c, ok := p.Config.AgentFor(string(role), name)
+	if !ok || c.Driver != config.DriverCommand || p.Config.Roles[string(role)].Agent != "" || p.Config.Workflows[name].Roles[string(role)].Agent != "" {
 		return ""
 	}
 	return agent
 }
+
+// MayAnswer refuses a run whose workflow asks a command for plans or reviews only because it is the one agent there is: a command that
+// only changes files ends each such call without an answer.
+func (p *App) MayAnswer() error {
+	name, phases, err := workflow.WorkflowPhases(p.Config.Workflow...)
+	if err != nil { // Start reports it
+		return nil
+	}
+	var agent string
+	var asked []string
+	for _, duty := range []struct {
+		role   workflow.Role
+		phases []workflow.Phase
+		does   string
+	}{{workflow.Planner, []workflow.Phase{workflow.DesignRead, workflow.DesignCheck}, "plan"}, {workflow.Reviewer, []workflow.Phase{workflow.ReviewRequest}, "review"}} {
+		calls := slices.ContainsFunc(duty.phases, func(phase workflow.Phase) bool { return slices.Contains(phases, phase.Step()) })
+		if by := p.unasked(duty.role, name); by != "" && calls {
+			agent, asked = by, append(asked, duty.does)
+		}
+	}
+	if agent == "" {
+		return nil
+	}
+	return &problem.Error{Err: fmt.Errorf("the workflow %q has to %s, and no setting says whether %q, a command, can answer", name, strings.Join(asked, " and "), agent),
+		Hint: fmt.Sprintf("if it only changes files, write in %s: roles: {planner: none, reviewer: none, repairer: none}\n"+
+			"if it answers as docs/prompts.md asks: roles: {planner: %[2]s, reviewer: %[2]s, repairer: %[2]s}", config.Name, agent)}
+}
+
+// PlansUnasked is the command that would plan repairs only because it is the one agent there is; empty if there is none.
+func (p *App) PlansUnasked() string { return p.unasked(workflow.Planner, workflow.WorkflowHeal) }
 
 // SayWhoPlans is the hint to say whether a command can plan.
 func SayWhoPlans(name string) string {

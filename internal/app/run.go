@@ -57,6 +57,9 @@ func (p *App) StartRuns(ctx context.Context, refs []string, watch Watcher) ([]Re
 			if err == nil && slices.ContainsFunc(state.Loop.Errors, func(e health.Error) bool { return e.Request == request.ID }) {
 				return workflow.Start{}, &problem.Error{Err: fmt.Errorf("request %s is a repair, which only its own check can prove", request.ID), Hint: "signalbox heal"}
 			}
+			if err := p.mayStart(ctx, request); err != nil {
+				return workflow.Start{}, err
+			}
 			return p.Start(ctx, request)
 		})
 		if err != nil {
@@ -67,6 +70,22 @@ func (p *App) StartRuns(ctx context.Context, refs []string, watch Watcher) ([]Re
 			return run.Error != nil && (run.Error.ReasonCode == workflow.PreparedCode || run.Interrupted())
 		})
 	})
+}
+
+// mayStart refuses a run that its request or the configuration would stop later, after calls that are paid for or for no good reason.
+func (p *App) mayStart(ctx context.Context, request forge.Request) error {
+	if len(request.DependsOn) > 0 {
+		// If a file can't be read, it may be the one that seems to be missing. The run finds that out.
+		if all, err := p.Forge.Requests(ctx); err == nil {
+			if err := CheckDependencies(request, all); err != nil {
+				return err
+			}
+		}
+	}
+	if err := p.MayAnswer(); err != nil {
+		return err
+	}
+	return p.MayRunLines(ctx, request)
 }
 
 // LatestIf is the request's latest run or, if that was canceled or there is none, a new one that begin describes and may allows.

@@ -18,6 +18,8 @@ type TreeFile struct {
 	Path string
 	ID   string
 	Size int64
+	// Executable: the file may be run as a program.
+	Executable bool
 }
 
 // TreeFiles lists the regular files of a commit by path. It leaves out symbolic links and submodules:
@@ -56,7 +58,7 @@ func parseTree(out string) (files []TreeFile, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("git printed the record %q", gitcmd.Clean(record))
 		}
-		files = append(files, TreeFile{Path: path, ID: fields[2], Size: size})
+		files = append(files, TreeFile{Path: path, ID: fields[2], Size: size, Executable: fields[0] == Executable})
 	}
 	return files, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -59,6 +60,13 @@ func (p *Project) mayBeCalled(ctx context.Context, name string, c config.Agent, 
 			next = workflow.NextStep{Program: strings.Fields(v.Install + "@latest")}
 		}
 		return &perform.AgentError{Code: string(agent.Unavailable), Next: next, Err: err}
+	}
+	if script := ScriptOf(c); script != "" {
+		end, err := inside.Exec(ctx, process.Command{Args: []string{"test", "-r", script}, Total: lookWait, OutputLimit: 4 << 10})
+		if err == nil && ctx.Err() == nil && end.Ending == process.Exited && end.ExitCode == 1 {
+			return &perform.AgentError{Code: string(agent.Unavailable), Next: workflow.Advice("commit the file, or fix agents." + name + " in " + config.Name),
+				Err: fmt.Errorf("agent %q is to run %s, and there is no such file where it works", name, script)}
+		}
 	}
 	if !known {
 		return nil
@@ -123,6 +131,20 @@ func (p *Project) Starting(name string, c config.Agent) func(context.Context, pr
 		_, err := program.VersionIn(ctx, exec)
 		return err
 	}
+}
+
+// interpreters are the programs whose first argument is the script to run, unless it is an option.
+var interpreters = []string{"sh", "bash", "dash", "zsh", "python", "python3", "node", "bun", "ruby", "perl", "php"}
+
+// ScriptOf is the script in the project that a command agent starts by its interpreter, as in "sh agent.sh"; empty if it has none.
+func ScriptOf(c config.Agent) string {
+	if c.Driver != config.DriverCommand || len(c.Command) < 2 || !slices.Contains(interpreters, filepath.Base(c.Command[0])) {
+		return ""
+	}
+	if script := c.Command[1]; filepath.IsLocal(script) && !strings.HasPrefix(script, "-") && !strings.Contains(script, "{prompt}") {
+		return script
+	}
+	return ""
 }
 
 // tryer is a driver that can run a command inside before there is an environment.

@@ -8,6 +8,7 @@ import (
 
 	"signalbox/internal/agent"
 	"signalbox/internal/app"
+	"signalbox/internal/commandline"
 	"signalbox/internal/config"
 	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
@@ -23,7 +24,9 @@ func (p *examination) lookAtAgents(ctx context.Context, add func(Finding)) {
 		add(findingOf("agents", err))
 		return
 	}
-	if name := p.PlansUnasked(p.WorkflowName()); name != "" {
+	if err := p.MayAnswer(); err != nil {
+		add(findingOf("roles", err))
+	} else if name := p.PlansUnasked(); name != "" && len(p.Config.Health.Checks) > 0 {
 		add(Finding{string(workflow.Planner), VerdictWarning, name + " is a command, and we don't know whether it can plan: \"signalbox heal\" will not try", app.SayWhoPlans(name)})
 	}
 	does := map[string][]string{} // one agent is one program, even if its roles use different models
@@ -55,6 +58,9 @@ func (p *examination) lookAtAgent(ctx context.Context, a agent.Agent, roles stri
 	version, err := a.Check(ctx)
 	if err != nil {
 		next := "install it, or fix agents." + a.Name() + " in " + config.Name
+		if errors.Is(err, agent.ErrNotExecutable) {
+			next = "chmod +x " + commandline.ShellWord(cmp.Or(p.Config.Agents[a.Name()].Program, strings.Join(p.Config.Agents[a.Name()].Command[:min(1, len(p.Config.Agents[a.Name()].Command))], "")))
+		}
 		if v, known := wire.VendorOf(p.Config.Agents[a.Name()].Driver); known && errors.Is(err, agent.ErrTooOld) {
 			next = v.Install + "@latest"
 		}
@@ -76,8 +82,15 @@ func (p *examination) lookAtAgent(ctx context.Context, a agent.Agent, roles stri
 	}
 	tried, err := p.TryInside(ctx, p.Starting(a.Name(), c))
 	if err != nil {
-		add(Finding{"agent " + a.Name(), VerdictMissing, says + "; but in the sandbox: " + err.Error(), ""})
+		add(Finding{"agent " + a.Name(), VerdictMissing, says + "; but in the sandbox: " + err.Error(), "install it, or fix agents." + a.Name() + " in " + config.Name})
 		return
+	}
+	if script := wire.ScriptOf(c); script != "" {
+		base, _ := p.Base(ctx) // lookAtStart reports what is wrong with it
+		if why, next := p.FileProblem(ctx, base, script, false); why != "" {
+			add(Finding{"agent " + a.Name(), VerdictMissing, "it is to run " + script + ", which " + why, cmp.Or(next, "write it, or fix agents."+a.Name()+" in "+config.Name)})
+			return
+		}
 	}
 	says += tried
 	if !known {

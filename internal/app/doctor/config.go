@@ -55,7 +55,7 @@ func (p *examination) lookAtConfig(add func(Finding)) {
 		add(Finding{What: "configuration", Verdict: VerdictOK, Says: config.Name})
 	}
 	if len(p.Config.Tests) == 0 && len(p.Config.TestsE2E) == 0 {
-		add(Finding{"tests", VerdictWarning, "no test command is configured, so nothing proves a change", "set tests in " + config.Name})
+		add(Finding{"tests", VerdictWarning, "no test command is configured, so nothing proves a change: a person has to look at every one", "set tests in " + config.Name})
 	} else {
 		add(Finding{What: "tests", Verdict: VerdictOK, Says: fmt.Sprint([]string(p.Config.Tests))})
 	}
@@ -68,8 +68,8 @@ func (p *examination) lookAtConfig(add func(Finding)) {
 		add(Finding{What: "setup", Verdict: VerdictOK, Says: "a run stops if the environment can't be set up (environment.on_failure: stop)"})
 	}
 	for _, path := range p.Config.Environment.Read {
-		if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) {
-			add(Finding{"environment", VerdictWarning, fmt.Sprintf("%q cannot be shown to commands", path), "set environment.read to absolute paths that exist"})
+		if err := wire.CheckRead(path); err != nil {
+			add(findingOf("environment", err))
 		}
 	}
 	for _, name := range p.Config.Environment.Variables {

@@ -38,7 +38,7 @@ func Examine(ctx context.Context, project *app.App) []Finding {
 	p.lookAtConfig(add)
 	if p.ConfigError == nil && p.lookAtTrust(add) {
 		p.lookAtIsolation(ctx, add)
-		p.lookAtTests(ctx, add)
+		p.lookAtLines(ctx, add)
 		p.lookAtNetwork(add)
 		p.lookAtAgents(ctx, add)
 		p.lookAtNotifications(add)
@@ -49,9 +49,15 @@ func Examine(ctx context.Context, project *app.App) []Finding {
 		p.lookAtHealth(ctx, add)
 	}
 	p.lookAtRequests(ctx, add)
+	p.lookAtDocuments(ctx, add)
 	p.lookAtRuns(ctx, add)
 	p.lookAtMounts(add)
 	return findings
+}
+
+// counts reports whether the configuration counts here: it can be read, and the user agreed to what it does to this machine.
+func (p *examination) counts() bool {
+	return p.ConfigError == nil && p.Trust.Standing != wire.TrustWithheld
 }
 
 // findingOf is an error, with its hint as what to do next.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -22,13 +23,40 @@ func (p *examination) lookAtRequests(ctx context.Context, add func(Finding)) {
 		add(Finding{What: "prompts", Verdict: VerdictOK, Says: commandline.Count(len(own), "prompt") + " of the project's own in " + wire.PromptsDir})
 	}
 	requests, err := p.Forge.Requests(ctx)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		add(Finding{"requests", VerdictWarning, err.Error(), "fix the file"})
+	for _, err := range each(err) {
+		add(findingOf("requests", wire.Explained(err)))
 	}
 	add(Finding{What: "requests", Verdict: VerdictOK, Says: fmt.Sprintf("%d in requests/", len(requests))})
+	for _, r := range requests {
+		if !r.Closed {
+			p.lookAtRequest(ctx, r, requests, add)
+		}
+	}
 	var base *problem.Error
 	if errors.As(p.MayMergeInto(ctx, p.Config.Base, forge.Request{}), &base) && p.Config.Base != "" && base.Hint != wire.FirstCommit { // lookAtRepository reports that one
 		add(Finding{"base", VerdictMissing, base.Error(), base.Hint})
+	}
+}
+
+// each returns the errors that errors.Join put together.
+func each(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only what was joined here
+		return joined.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+// lookAtDocuments reports the documents of the whole project that can't be read.
+func (p *examination) lookAtDocuments(ctx context.Context, add func(Finding)) {
+	_, environments := p.Store.Environments().Load(ctx)
+	_, health := p.Store.Health().Load(ctx)
+	for _, err := range []error{environments, health} {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			add(findingOf("document", wire.Explained(err)))
+		}
 	}
 }
 

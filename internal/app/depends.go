@@ -1,0 +1,52 @@
+package app
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/problem"
+)
+
+// CheckDependencies refuses a request that waits for one that can never be merged before it: one that doesn't exist, or that waits for it
+// in turn. all are the project's requests.
+func CheckDependencies(r forge.Request, all []forge.Request) error {
+	next := "fix depends_on in " + r.Path
+	known := map[string]*forge.Request{}
+	for i := range all {
+		known[all[i].ID], known[strconv.Itoa(all[i].Number)] = &all[i], &all[i]
+	}
+	for _, ref := range r.DependsOn {
+		if known[ref] == nil {
+			return &problem.Error{Err: fmt.Errorf("request %d depends on %q, and there is no such request", r.Number, ref), Hint: next, Code: problem.NotFound}
+		}
+	}
+	switch circle := circleOf(&r, r.ID, known, map[string]bool{}); len(circle) {
+	case 0:
+		return nil
+	case 1:
+		return &problem.Error{Err: fmt.Errorf("request %d depends on itself", r.Number), Hint: next}
+	default:
+		return &problem.Error{Err: fmt.Errorf("requests depend on each other in a circle: %s", strings.Join(circle, " ")), Hint: next}
+	}
+}
+
+// circleOf are the numbers of the requests from r to the one named begin, if r waits for that one, and seen those that were looked at.
+func circleOf(r *forge.Request, begin string, known map[string]*forge.Request, seen map[string]bool) []string {
+	own := []string{"#" + strconv.Itoa(r.Number)}
+	for _, ref := range r.DependsOn {
+		needed := known[ref]
+		if needed == nil || needed.Closed || seen[needed.ID] {
+			continue
+		}
+		if needed.ID == begin {
+			return own
+		}
+		seen[needed.ID] = true
+		if rest := circleOf(needed, begin, known, seen); rest != nil {
+			return append(own, rest...)
+		}
+	}
+	return nil
+}
