@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/session"
@@ -50,7 +51,7 @@ func (p *App) Asking(ctx context.Context, ref, only string) (*Asking, error) {
 	case a.Question == nil:
 		return nil, Wrong(run, "it asks nothing", "signalbox status "+run.Ref())
 	case !held:
-		return nil, Wrong(run, "it was cut off while it asked, and its agent with it", "resume it, so that it asks again if it has to: signalbox resume "+run.Ref())
+		return nil, Wrong(run, "it was cut off while it asked, and its agent with it", "resume it, so that it asks again if it has to: "+commandline.For(run, workflow.VerbResume))
 	case only != "" && only != a.Question.ID:
 		return nil, Wrong(run, fmt.Sprintf("it asks %s, not %s", a.Question.ID, only), "signalbox answer "+run.Ref())
 	}
@@ -122,7 +123,7 @@ func (a *Asking) taken(ctx context.Context, order string) (workflow.Run, error) 
 		}
 		if _, held, err := a.app.Held(ctx, a.found.Ref.RequestID); err != nil || !held {
 			if err == nil {
-				err = Wrong(&run, "the process that carried it ended before it took the answer", "resume it, so that it asks again if it has to: signalbox resume "+run.Ref())
+				err = Wrong(&run, "the process that carried it ended before it took the answer", "resume it, so that it asks again if it has to: "+commandline.For(&run, workflow.VerbResume))
 			}
 			return run, err
 		}

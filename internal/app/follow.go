@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/problem"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -110,5 +111,5 @@ func (p *App) MustBeCarried(ctx context.Context, runs []workflow.Run) error {
 	}
 	run := runs[slices.IndexFunc(runs, func(r workflow.Run) bool { return !r.State.Ended() })]
 	return &problem.Error{Err: fmt.Errorf("no process carries run %s: it was cut off while %s", run.Ref(), run.Details.Phase.Position().Doing),
-		Hint: "resume it: signalbox resume " + run.Ref()}
+		Hint: "resume it: " + commandline.For(&run, workflow.VerbResume)}
 }

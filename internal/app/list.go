@@ -29,6 +29,10 @@ type Listing struct {
 	Closed bool `json:"closed,omitempty"`
 	// Interrupted: the run should move but no process runs it, or that process was told to end.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Unsandboxed: the run's commands are not isolated from this machine.
+	Unsandboxed bool `json:"unsandboxed,omitempty"`
+	// resume is the command that lets the run continue.
+	resume string
 }
 
 // List returns the latest run of each request and, unless runsOnly, the requests without one. Requests that can't be read are left
@@ -63,7 +67,7 @@ func (p *App) List(ctx context.Context, runsOnly bool) (lines []Listing, broken,
 		case inSession:
 			l.Message = name + " works in its environment; follow it: signalbox session watch " + strconv.Itoa(l.Number)
 		case l.Interrupted:
-			l.Message = "cut off; go on: signalbox resume " + strconv.Itoa(l.Number)
+			l.Message = "cut off; go on: " + l.resume
 		}
 	}
 	return lines, broken, nil
@@ -90,7 +94,8 @@ func (p *App) Listings(ctx context.Context, latest []store.RunSummary, requests 
 		}
 		lines = append(lines, Listing{Number: r.Run.Details.Number, RequestID: r.Ref.RequestID, Title: redact.Line(r.Run.Title, 200),
 			RunID: r.Ref.RunID, State: r.Run.State, Phase: string(r.Run.Details.Phase.Step()), Percent: r.Run.Progress.Percent,
-			Message: redact.Line(doing, 300), Interrupted: r.Run.Interrupted()})
+			Message: redact.Line(doing, 300), Interrupted: r.Run.Interrupted(),
+			Unsandboxed: r.Run.Details.Isolation == workflow.IsolationNone, resume: commandline.For(&r.Run, workflow.VerbResume)})
 	}
 	for _, request := range requests {
 		if !seen[request.ID] && !runsOnly {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/engine"
 	"signalbox/internal/forge"
 	"signalbox/internal/problem"
@@ -118,7 +119,7 @@ func notAnswering(run *workflow.Run, by store.LockRecord) error {
 		why, wake = "is suspended and takes no orders", fmt.Sprintf("wake it: kill -CONT %d", by.PID)
 	}
 	return &problem.Error{Err: fmt.Errorf("the process that carries run %s (%s) %s", run.Ref(), Holder(by), why),
-		Hint: fmt.Sprintf("%s; or do without it: kill -9 %d; then signalbox resume %s", wake, by.PID, run.Ref())}
+		Hint: fmt.Sprintf("%s; or do without it: kill -9 %d; then %s", wake, by.PID, commandline.For(run, workflow.VerbResume))}
 }
 
 // HolderPoll is how often we check that the process which should take an order is alive: if it's killed, no document tells us.

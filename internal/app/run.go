@@ -163,7 +163,7 @@ func (p *App) sameSettings(run *workflow.Run, request forge.Request) error {
 		return nil
 	}
 	return &problem.Error{Err: fmt.Errorf("run %s is under way and began with another %s", run.Ref(), strings.Join(differ, " and ")), Code: problem.Usage,
-		Hint: fmt.Sprintf("continue it as it began: signalbox resume %s; or give it up first: signalbox stop --cancel %[1]s", run.Ref())}
+		Hint: fmt.Sprintf("continue it as it began: %s; or give it up first: signalbox stop --cancel %s", commandline.For(run, workflow.VerbResume), run.Ref())}
 }
 
 // beginAtOnce is how many runs begin at the same time. The first of a thousand should work while the last is still being created.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/problem"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
@@ -71,9 +72,8 @@ func Undecided(run *workflow.Run) error {
 	if !WaitsForApproval(run) {
 		return nil
 	}
-	n := run.Details.Number
-	return &problem.Error{Err: fmt.Errorf("the change of request %d waits for approval", n), Code: problem.Held,
-		Hint: fmt.Sprintf("decide first: signalbox approve %d; or signalbox reject %[1]d \"what to change\"", n)}
+	return &problem.Error{Err: fmt.Errorf("the change of request %d waits for approval", run.Details.Number), Code: problem.Held,
+		Hint: fmt.Sprintf("decide first: %s; or %s", commandline.For(run, workflow.VerbApprove), commandline.Line(run.SendBack("")))}
 }
 
 // SessionOwner is the prefix of the name under which a session locks its request.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
 	"signalbox/internal/problem"
 	"signalbox/internal/wire"
@@ -48,12 +49,12 @@ func Resume(force bool) Order {
 	return Order{func(r *workflow.Run) error {
 		switch r.State {
 		case workflow.Failed:
-			return Wrong(r, "it failed", "signalbox retry "+r.Ref())
+			return Wrong(r, "it failed", commandline.For(r, workflow.VerbRetry))
 		case workflow.Canceled:
-			return Wrong(r, "it is over", "signalbox run "+r.Ref())
+			return Wrong(r, "it is over", commandline.For(r, workflow.VerbRun))
 		}
 		if force && !r.CanBeForced() {
-			return Wrong(r, "there is nothing to force: neither work that is too large to keep nor tests that can't run stopped it", "signalbox resume "+r.Ref())
+			return Wrong(r, "there is nothing to force: neither work that is too large to keep nor tests that can't run stopped it", commandline.For(r, workflow.VerbResume))
 		}
 		return nil // resuming a finished run completes what a crash may have left undone
 	}, func(_ *workflow.Run, s *workflow.Signals) {

@@ -73,6 +73,9 @@ func Line(s workflow.NextStep) string {
 	return said
 }
 
+// For is what to type to have something done about the run.
+func For(r *workflow.Run, verb workflow.Verb) string { return Line(r.Ask("", verb)) }
+
 // Sentence is a reason with what can be done about it, on one line.
 func Sentence(why string, steps []workflow.NextStep) string {
 	for _, step := range steps {

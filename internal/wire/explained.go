@@ -8,6 +8,7 @@ import (
 
 	"signalbox/internal/engine"
 	"signalbox/internal/environment"
+	"signalbox/internal/environment/clone/sandbox"
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
@@ -37,6 +38,7 @@ func Explained(err error) error {
 		{git.ErrNoAnswer, `see what git waits for: GIT_TRACE=1 git status`},
 		{git.ErrTooOld, "install a newer git"},
 		{environment.ErrNoIsolation, `install bubblewrap ("apt-get install bubblewrap"), or add --unsandboxed if you trust what will run`},
+		{sandbox.ErrNotBuilt, `install bubblewrap ("apt-get install bubblewrap"), or set SIGNALBOX_SANDBOX=none if you trust what will run`},
 		{environment.ErrNoContainer, `"signalbox doctor" says what is missing; environment.driver: clone works without containers`},
 		{store.ErrPlanChanged, "put the file back as it was, then \"signalbox resume\"; a plan must not change while a run follows it"},
 		{store.ErrBroken, `Signalbox leaves the file as it is; fix it by hand, "signalbox document validate" says what is wrong`},

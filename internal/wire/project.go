@@ -159,7 +159,12 @@ func (p *Project) Runner(ctx context.Context, observe func(workflow.Run)) (*engi
 	if _, err := p.Proxy()(&url.URL{Scheme: "https", Host: "example.com"}); err != nil { // then no model can be reached
 		return nil, &problem.Error{Err: errors.New("HTTPS_PROXY or ALL_PROXY is not the address of a known kind of proxy"), Hint: WantProxy}
 	}
-	if _, err := p.Environments.Check(ctx); err != nil {
+	switch _, err := p.Environments.Check(ctx); {
+	case errors.Is(err, environment.ErrNoIsolation) && p.WithoutAgents:
+		// Removing a run's environment starts nothing of the project: only our own git reads its files.
+		p.Config.Environment.Sandbox = config.SandboxNone
+		p.Environments = p.Driver()
+	case err != nil:
 		return nil, Explained(err)
 	}
 	agents, err := p.Agents(ctx)

@@ -21,7 +21,7 @@ type NextStep struct {
 	Cancel bool `json:"cancel,omitzero"`
 	// Force, of resume: the run goes on against what stopped it.
 	Force bool `json:"force,omitzero"`
-	// Unsandboxed, of resume: commands may run unprotected.
+	// Unsandboxed, of verbs that run commands: they may run unprotected.
 	Unsandboxed bool `json:"unsandboxed,omitzero"`
 	// Blank is a placeholder for the person's own words: "what to change".
 	Blank string `json:"blank,omitempty"`
@@ -68,9 +68,12 @@ func (s NextStep) Following(steps ...NextStep) NextStep {
 	return s
 }
 
-// Ask is a step that asks Signalbox for something about the run.
+// runs are the verbs that run commands of the project.
+var runs = []Verb{VerbRun, VerbResume, VerbRetry, VerbApprove, VerbReject, VerbSync, VerbStartSession}
+
+// Ask is a step that asks Signalbox for something about the run. Commands that ran unprotected go on so: elsewhere the step may be refused.
 func (r *Run) Ask(text string, verb Verb) NextStep {
-	return NextStep{Text: text, Verb: verb, Runs: []string{r.Ref()}}
+	return NextStep{Text: text, Verb: verb, Runs: []string{r.Ref()}, Unsandboxed: r.Details.Isolation == IsolationNone && slices.Contains(runs, verb)}
 }
 
 // ThenResume is the last step after what a person did outside.
@@ -113,25 +116,25 @@ func (s NextStep) Validate() error {
 	if !s.Known() {
 		return fmt.Errorf("the verb %q is not declared", s.Verb)
 	}
-	runs, environment := 1, false
+	about, environment := 1, false
 	switch s.Verb {
 	case "":
-		if runs = 0; s.Text == "" && len(s.Program) == 0 {
+		if about = 0; s.Text == "" && len(s.Program) == 0 {
 			return errors.New("the step says nothing")
 		}
 	case VerbDoctor, VerbList:
-		runs = 0
+		about = 0
 	case VerbRemoveEnvironment:
-		runs, environment = 0, true
+		about, environment = 0, true
 	case VerbRun:
-		runs = max(1, len(s.Runs))
+		about = max(1, len(s.Runs))
 	}
 	switch {
 	case s.Verb != "" && len(s.Program) > 0:
 		return fmt.Errorf("the step %q has a program beside its verb", s.Verb)
-	case len(s.Runs) != runs, environment != (s.Environment != ""):
+	case len(s.Runs) != about, environment != (s.Environment != ""):
 		return fmt.Errorf("the step %q is about %d runs and the environment %q", s.Verb, len(s.Runs), s.Environment)
-	case s.Cancel && s.Verb != VerbStop, (s.Force || s.Unsandboxed) && s.Verb != VerbResume, (s.Blank != "") != (s.Verb == VerbReject):
+	case s.Cancel && s.Verb != VerbStop, s.Force && s.Verb != VerbResume, s.Unsandboxed && !slices.Contains(runs, s.Verb), (s.Blank != "") != (s.Verb == VerbReject):
 		return fmt.Errorf("the step %q has a flag that is another verb's, or lacks its own", s.Verb)
 	}
 	return nil

@@ -68,10 +68,10 @@ func printNext(ctx context.Context, p *command.Project, r *workflow.Run, holder 
 		PrintQuestion(p.Invocation, r)
 	}
 	if until := r.Details.ParkedUntil; until != nil && r.State == workflow.Queued && held {
-		p.Print("\n%s\n  nothing: it continues by itself at %s\n  or at once: signalbox resume %s\n", p.Paint(command.Bold, "What to do:"), commandline.When(*until), r.Ref())
+		p.Print("\n%s\n  nothing: it continues by itself at %s\n  or at once: %s\n", p.Paint(command.Bold, "What to do:"), commandline.When(*until), commandline.For(r, workflow.VerbResume))
 	}
 	if r.UnderWay() && !held {
-		p.Print("\n%s the process that worked on this run is gone.\n  continue: signalbox resume %s\n", p.Paint(command.Yellow, "Interrupted:"), r.Ref())
+		p.Print("\n%s the process that worked on this run is gone.\n  continue: %s\n", p.Paint(command.Yellow, "Interrupted:"), commandline.For(r, workflow.VerbResume))
 	}
 }
 
@@ -88,9 +88,7 @@ func printDetails(ctx context.Context, p *command.Project, r *workflow.Run) {
 		p.Print("  %-9s %s\n", "set-up", redact.Line(setUpLine(r), 300))
 		printSetUpNotes(p, r)
 	}
-	if r.Details.Isolation == workflow.IsolationNone {
-		p.Print("  %-9s %s\n", "warning", p.Paint(command.Yellow, "commands of this run are not isolated from this machine"))
-	}
+	printUnsandboxed(p.Invocation, r)
 	if r.Signals.Notes != nil {
 		p.Print("  %-9s %s\n", "note", redact.Line(*r.Signals.Notes, 300))
 	}
@@ -103,6 +101,12 @@ func printDetails(ctx context.Context, p *command.Project, r *workflow.Run) {
 	p.Print("            what it printed: signalbox session logs %s; its files: signalbox env exec %s -- git status\n", r.Ref(), r.Ref())
 	if info.EndedAt != nil && !app.WaitsForApproval(r) { // until then it is refused
 		p.Print("            put them on a ref and remove the session: signalbox session cleanup %s\n", r.Ref())
+	}
+}
+
+func printUnsandboxed(a *command.Invocation, r *workflow.Run) {
+	if r.Details.Isolation == workflow.IsolationNone {
+		a.Print("  %-9s %s\n", "warning", a.Paint(command.Yellow, "unsandboxed: commands of this run are not isolated from this machine"))
 	}
 }
 
@@ -279,5 +283,6 @@ func PrintEnd(p *command.Project, r *workflow.Run) {
 		p.Print("%s: #%s %s\n", stateOf(p.Invocation, r), r.Ref(), redact.Line(r.Title, 100))
 		printStop(p, r)
 	}
+	printUnsandboxed(p.Invocation, r)
 	printSavedWork(p.Invocation, r)
 }

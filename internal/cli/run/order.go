@@ -8,7 +8,9 @@ import (
 	"signalbox/internal/app"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/cli/display"
+	"signalbox/internal/commandline"
 	"signalbox/internal/problem"
+	"signalbox/internal/workflow"
 )
 
 // newOrders returns approve, reject, resume, retry, stop and sync.
@@ -60,7 +62,7 @@ func newOrder(a *command.Invocation, use, leave string, order func(args []string
 			if noRun {
 				run, err := p.LeaveOnly(c.Context(), args[0], order(args))
 				if err == nil {
-					a.Print("left for run %s, which continues with: signalbox resume %s\n", run.Ref(), run.Ref())
+					a.Print("left for run %s, which continues with: %s\n", run.Ref(), commandline.For(run, workflow.VerbResume))
 				}
 				return err
 			}

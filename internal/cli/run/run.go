@@ -144,7 +144,11 @@ func printListing(p *command.Project, l app.Listing) {
 		if l.Interrupted {
 			label = p.Paint(command.Yellow, display.Interrupted) + " "
 		}
-		p.Print("%-6s %s %-15s %s  %s\n", number, label, l.Phase, l.Title, p.Paint(command.Faint, l.Message))
+		unsandboxed := ""
+		if l.Unsandboxed {
+			unsandboxed = p.Paint(command.Yellow, "unsandboxed") + "  "
+		}
+		p.Print("%-6s %s %-15s %s  %s%s\n", number, label, l.Phase, l.Title, unsandboxed, p.Paint(command.Faint, l.Message))
 	}
 }
 

@@ -31,7 +31,7 @@ func Of(r *workflow.Run) string {
 		p("| used | %s |", spent)
 	}
 	if j.Isolation == workflow.IsolationNone {
-		p("\n**Commands of this run were not isolated from this machine.**")
+		p("\n**Unsandboxed: commands of this run were not isolated from this machine.**")
 	}
 	if j.SentBack() {
 		p("\n**A person does not want this change as it is**: %s", redact.Line(j.Rejection.String(), 1000))

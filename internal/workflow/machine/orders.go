@@ -136,7 +136,7 @@ func (m *machine) admitted(e workflow.Admitted) {
 	}
 	j.Presence.Content, j.Presence.TestedAt = "", "" // an action that was stopped reports no outcome, so neither engine knows the content
 	j.Epoch, j.Preparing = e.Epoch, e.Prepare
-	if j.EnvID != "" && e.Isolation == workflow.IsolationNone {
+	if j.EnvID != "" && e.Isolation == workflow.IsolationNone && !j.Canceling { // to remove it, no command of the run is needed
 		j.Isolation = workflow.IsolationNone // one unprotected command is enough to say so of the whole run
 	}
 	m.sayDoing()
