@@ -110,6 +110,6 @@ func (p *App) MustBeCarried(ctx context.Context, runs []workflow.Run) error {
 		}
 	}
 	run := runs[slices.IndexFunc(runs, func(r workflow.Run) bool { return !r.State.Ended() })]
-	return &problem.Error{Err: fmt.Errorf("no process carries run %s: it was cut off while %s", run.Ref(), run.Details.Phase.Position().Doing),
+	return &problem.Error{Err: fmt.Errorf("run %s has no process: it was cut off while %s", run.Ref(), run.Details.Phase.Position().Doing),
 		Hint: "resume it: " + commandline.For(&run, workflow.VerbResume)}
 }

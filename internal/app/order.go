@@ -118,7 +118,7 @@ func notAnswering(run *workflow.Run, by store.LockRecord) error {
 	if process.Suspended(by.PID, by.PIDStart) {
 		why, wake = "is suspended and takes no orders", fmt.Sprintf("wake it: kill -CONT %d", by.PID)
 	}
-	return &problem.Error{Err: fmt.Errorf("the process that carries run %s (%s) %s", run.Ref(), Holder(by), why),
+	return &problem.Error{Err: fmt.Errorf("the process of run %s (%s) %s", run.Ref(), Holder(by), why),
 		Hint: fmt.Sprintf("%s; or do without it: kill -9 %d; then %s", wake, by.PID, commandline.For(run, workflow.VerbResume))}
 }
 

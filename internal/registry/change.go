@@ -8,31 +8,37 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Over: the issue's work in this environment has ended, well or not.
+// Over reports whether the work in this environment has ended, merged or abandoned.
 func (e *Environment) Over() bool {
 	return e.Status == EnvironmentMerged || e.Status == EnvironmentAbandoned
 }
 
+// refuse returns an ErrNotApplicable that names the entry and its status, then the given reason.
 func (e *Environment) refuse(format string, args ...any) error {
 	return fmt.Errorf("environment %q is %s: %s: %w", e.EnvID, e.Status, fmt.Sprintf(format, args...), ErrNotApplicable)
 }
 
-// Touch says that the environment was opened or changed.
+// Touch records a use of the environment, in whole seconds. Any status allows it.
 func (e *Environment) Touch(now time.Time) { e.LastUsedAt = second(now) }
 
-// SetPhase records where the work stands. Of what is merged only the clean-up is left.
+// SetPhase records how far the work is, and a use. A phase may also go back, as after a review, and
+// a block stays. It returns ErrNotApplicable for an abandoned entry, and for a merged one unless p is
+// merge-cleanup or later.
 func (e *Environment) SetPhase(p workflow.Phase, now time.Time) error {
 	if e.Status == EnvironmentAbandoned || e.Status == EnvironmentMerged && p < workflow.MergeCleanup {
-		return e.refuse("its work does not go on; register a new environment for the issue")
+		return e.refuse("its work has ended; register a new environment for the issue")
 	}
 	e.Phase, e.Step = p, p.Step()
 	e.Touch(now)
 	return nil
 }
 
-// ParsePosition is the phase that a person or a script names by its step, its
-// number, or both. The step's name is the key: mended says that the number was another.
-func ParsePosition(words ...string) (p workflow.Phase, mended bool, err error) {
+// ParsePosition returns the phase that one or two words name: a step ("tdd-green"), a number ("5"),
+// or a number and a step ("5 tdd-green"), as older scripts write it.
+//
+// If the two disagree, the step counts and fixed is true, so that the caller can tell the user. The
+// error is an ErrInvalidEntry that lists the steps.
+func ParsePosition(words ...string) (p workflow.Phase, fixed bool, err error) {
 	var number, step = "", words[len(words)-1]
 	if len(words) == 2 {
 		number = words[0]
@@ -52,13 +58,16 @@ func ParsePosition(words ...string) (p workflow.Phase, mended bool, err error) {
 	return p, number != "" && number != fmt.Sprint(int(p)), nil
 }
 
-// UpdatePR records the pull request that was opened. A block stays.
+// UpdatePR records the number of the pull request that was opened, and a use. The work moves to
+// pr-create, but recording the same number again doesn't move it back. A blocked entry stays blocked.
+//
+// It returns ErrInvalidEntry for a number below 1, and ErrNotApplicable if the work is over.
 func (e *Environment) UpdatePR(number int, now time.Time) error {
 	if number < 1 {
-		return fmt.Errorf("pull request number %d: want one from 1 on: %w", number, ErrInvalidEntry)
+		return fmt.Errorf("pull request number %d: want 1 or more: %w", number, ErrInvalidEntry)
 	}
 	if e.Over() {
-		return e.refuse("it takes no pull request any more; register a new environment for the issue")
+		return e.refuse("its work has ended; register a new environment for the issue")
 	}
 	again := e.PRNumber != nil && *e.PRNumber == number
 	e.PRNumber = &number
@@ -72,8 +81,11 @@ func (e *Environment) UpdatePR(number int, now time.Time) error {
 	return nil
 }
 
-// MarkMerged records that the pull request was merged; a block has no meaning
-// after it. Saying it again does not prolong the time until clean-up.
+// MarkMerged records that the change was merged, and a use. It ends a block, and moves the work to
+// merge-cleanup unless it is further already. Marking a merged entry again changes nothing: the 7 days
+// until cleanup count from the first time.
+//
+// An abandoned entry becomes merged too, because a merge is a fact that no one can take back.
 func (e *Environment) MarkMerged(now time.Time) {
 	if e.Status == EnvironmentMerged {
 		return
@@ -85,11 +97,13 @@ func (e *Environment) MarkMerged(now time.Time) {
 	e.Touch(now)
 }
 
-// MarkAbandoned records that the work was given up, or its pull request closed unmerged.
+// MarkAbandoned records that the work was given up, or its pull request closed without a merge, and
+// a use. It ends a block; the phase stays, to show how far the work came. Marking an abandoned entry
+// again changes nothing. It returns ErrNotApplicable for a merged one.
 func (e *Environment) MarkAbandoned(now time.Time) error {
 	switch e.Status {
 	case EnvironmentMerged:
-		return e.refuse("what is merged cannot be given up")
+		return e.refuse("a merged change can't be abandoned")
 	case EnvironmentAbandoned:
 		return nil
 	}
@@ -98,30 +112,34 @@ func (e *Environment) MarkAbandoned(now time.Time) error {
 	return nil
 }
 
-// BlockedReasons are E5's six.
+// BlockedReasons are the reasons that the format allows for a block, as command lines offer them.
 var BlockedReasons = []workflow.BlockedReason{workflow.DesignAmbiguity, workflow.ReviewLoopExceeded, workflow.DependencyMissing, workflow.ExternalBlocker, workflow.ResourceLimit, workflow.CIPersistentFailure}
 
-// suggestions are what to do where whoever blocks says nothing of it.
+// suggestions say what to do about each reason, if the block itself doesn't say.
 var suggestions = map[workflow.BlockedReason]string{
-	workflow.DesignAmbiguity:     "make the design unambiguous, then unblock",
-	workflow.ReviewLoopExceeded:  "look at the design again: three reviews failed",
-	workflow.DependencyMissing:   "wait until what it depends on is merged, then unblock",
-	workflow.ExternalBlocker:     "ask whoever can remove the obstacle",
+	workflow.DesignAmbiguity:     "resolve the ambiguity in the design, then unblock",
+	workflow.ReviewLoopExceeded:  "reconsider the design: three reviews failed",
+	workflow.DependencyMissing:   "wait until its dependencies are merged, then unblock",
+	workflow.ExternalBlocker:     "ask the people who can remove the obstacle, then unblock",
 	workflow.ResourceLimit:       "free disk space, memory or containers, then unblock",
-	workflow.CIPersistentFailure: "look at the checks by hand: they failed three times in a row",
+	workflow.CIPersistentFailure: "investigate the checks: they failed three times in a row",
 }
 
-// Block stops the work until a person has acted. Blocking again says the reason anew.
+// Block stops the work until a person has acted. It sets the time of the block, and the suggested
+// action if b has none. Blocking a blocked entry replaces the reason. A block is no use.
+//
+// It returns ErrNotApplicable if the work is over, and ErrInvalidEntry for a reason that isn't one of
+// BlockedReasons or an empty description.
 func (e *Environment) Block(b workflow.Blocked, now time.Time) error {
 	if e.Over() {
-		return e.refuse("there is no work to block")
+		return e.refuse("its work has ended, so there is nothing to block")
 	}
 	suggestion, known := suggestions[b.Reason]
 	if !known {
 		return fmt.Errorf("reason %q: want one of %s: %w", b.Reason, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(BlockedReasons)), ", "), "[]"), ErrInvalidEntry)
 	}
 	if strings.TrimSpace(b.Description) == "" {
-		return fmt.Errorf("description is empty: say what stands in the way: %w", ErrInvalidEntry)
+		return fmt.Errorf("description is empty: say what blocks the work: %w", ErrInvalidEntry)
 	}
 	if b.SuggestedAction == "" {
 		b.SuggestedAction = suggestion
@@ -131,7 +149,8 @@ func (e *Environment) Block(b workflow.Blocked, now time.Time) error {
 	return nil
 }
 
-// Unblock takes the block away and returns to the status below it; false if there was none.
+// Unblock ends a block and restores the status before it. It returns false, and changes nothing, if
+// the entry isn't blocked.
 func (e *Environment) Unblock() bool {
 	if e.Status != EnvironmentBlocked {
 		return false
@@ -140,6 +159,8 @@ func (e *Environment) Unblock() bool {
 	return true
 }
 
+// unblocked returns the status under a block. No key holds it: an entry with a pull request was
+// pr_created, any other active.
 func (e *Environment) unblocked() EnvironmentStatus {
 	if e.PRNumber != nil {
 		return EnvironmentPRCreated

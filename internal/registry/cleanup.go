@@ -7,30 +7,41 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Times of E12.
+// The ages at which cleanup proposes something, counted from the last use of an environment.
 const (
+	// MergedRetention is how long a merged environment is kept, for those who want to look at it.
 	MergedRetention = 7 * 24 * time.Hour
-	UnusedReview    = 30 * 24 * time.Hour
+	// UnusedReview is how long any environment may be unused before a person is asked to look at it.
+	UnusedReview = 30 * 24 * time.Hour
 )
 
-// ClearanceVerdict is what clean-up thinks of an environment.
+// ClearanceVerdict is what cleanup proposes for an environment.
 type ClearanceVerdict string
 
 const (
-	ClearDelete ClearanceVerdict = "delete" // with its entry, after its work is on a ref
-	ClearReview ClearanceVerdict = "review" // a person looks; never deleted unasked
+	// ClearDelete: delete the environment and its entry, once its work is on a ref.
+	ClearDelete ClearanceVerdict = "delete"
+	// ClearReview: a person should look. Cleanup itself never deletes such an environment.
+	ClearReview ClearanceVerdict = "review"
 )
 
-// Clearance is one environment that clean-up has something to say about.
+// Clearance is cleanup's proposal for one environment, as "signalbox env cleanup" prints it.
 type Clearance struct {
+	// EnvID, IssueNumber and Status are those of the entry.
 	EnvID       string            `json:"env_id"`
 	IssueNumber int               `json:"issue_number"`
 	Status      EnvironmentStatus `json:"status"`
-	Verdict     ClearanceVerdict  `json:"verdict"`
-	Why         string            `json:"why"`
+	// Verdict is ClearDelete or ClearReview.
+	Verdict ClearanceVerdict `json:"verdict"`
+	// Why is the reason for people: a few words, such as "merged 9 days ago".
+	Why string `json:"why"`
 }
 
-// CleanUp applies E12. A time that is not known, or in the future, is no proof of age.
+// CleanUp returns a proposal for each environment that is old enough or abandoned, in the order of
+// the document, and changes nothing. Other environments are left out.
+//
+// An unknown last use is no proof of age: a person must look, unless the entry is abandoned. A last use
+// in the future was written by a wrong clock and counts as recent.
 func (doc *Environments) CleanUp(now time.Time) (found []Clearance) {
 	for _, e := range doc.Environments {
 		c := Clearance{EnvID: e.EnvID, IssueNumber: e.IssueNumber, Status: e.Status, Verdict: ClearReview}
@@ -40,7 +51,7 @@ func (doc *Environments) CleanUp(now time.Time) (found []Clearance) {
 		case e.Status == EnvironmentAbandoned:
 			c.Verdict, c.Why = ClearDelete, "abandoned"
 		case e.LastUsedAt.IsZero():
-			c.Why = "it is not known when it was last used"
+			c.Why = "its last use is unknown"
 		case e.Status == EnvironmentMerged && idle >= MergedRetention:
 			c.Verdict, c.Why = ClearDelete, fmt.Sprintf("merged %d days ago", days)
 		case idle >= UnusedReview:
@@ -53,24 +64,31 @@ func (doc *Environments) CleanUp(now time.Time) (found []Clearance) {
 	return found
 }
 
-// BlockedEnvironment is one line of the report of E11.
+// BlockedEnvironment is one entry of the report on blocked work, for people and, as JSON, for scripts.
 type BlockedEnvironment struct {
-	EnvID           string                 `json:"env_id"`
-	IssueNumber     int                    `json:"issue_number"`
-	Reason          workflow.BlockedReason `json:"reason"`
-	Description     string                 `json:"description"`
-	SuggestedAction string                 `json:"suggested_action"`
-	BlockedAt       time.Time              `json:"blocked_at"`
+	// EnvID and IssueNumber are those of the entry.
+	EnvID       string `json:"env_id"`
+	IssueNumber int    `json:"issue_number"`
+	// Reason is one of BlockedReasons; empty if another program gave none.
+	Reason workflow.BlockedReason `json:"reason"`
+	// Description says what blocks the work. It may have several lines, and is never empty in an entry
+	// that Signalbox wrote.
+	Description string `json:"description"`
+	// SuggestedAction says what to do.
+	SuggestedAction string `json:"suggested_action"`
+	// BlockedAt is when the work was blocked; the zero time if unknown.
+	BlockedAt time.Time `json:"blocked_at"`
 }
 
-// BlockedReport lists every blocked environment, in the order of the document.
+// BlockedReport lists every blocked environment, in the order of the document. It is never nil, so
+// that its JSON is a list even if nothing is blocked.
 func (doc *Environments) BlockedReport() []BlockedEnvironment {
 	report := []BlockedEnvironment{}
 	for _, e := range doc.Environments {
 		if e.Status != EnvironmentBlocked {
 			continue
 		}
-		line := BlockedEnvironment{EnvID: e.EnvID, IssueNumber: e.IssueNumber, Description: "it does not say why"}
+		line := BlockedEnvironment{EnvID: e.EnvID, IssueNumber: e.IssueNumber, Description: "no reason is given"}
 		if b := e.Blocked; b != nil {
 			line.Reason, line.Description, line.SuggestedAction, line.BlockedAt = b.Reason, b.Description, b.SuggestedAction, b.BlockedAt
 		}

@@ -8,14 +8,19 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// AddFinding appends a review finding, as one line; one that is there already is not added twice.
+// AddFinding appends a review finding, with line breaks and repeated spaces replaced by one space and
+// control characters by "?". It returns false, and changes nothing, if the same line is there already:
+// a script may report its findings again.
+//
+// It returns ErrInvalidEntry for an empty finding, and ErrNotApplicable if the work is over, because
+// no agent would read the finding any more.
 func (e *Environment) AddFinding(text string) (added bool, err error) {
 	line := wording.OneLine(text)
 	if line == "" {
 		return false, fmt.Errorf("finding is empty: say what to fix: %w", ErrInvalidEntry)
 	}
 	if e.Over() {
-		return false, e.refuse("nobody would mend it; open an issue instead")
+		return false, e.refuse("its work has ended; open an issue for the finding")
 	}
 	if slices.Contains(e.PendingIssues, line) {
 		return false, nil
@@ -24,9 +29,11 @@ func (e *Environment) AddFinding(text string) (added bool, err error) {
 	return true, nil
 }
 
-// ResolveFinding takes out the finding that text names: all of it, or the
-// beginning of exactly one. It returns the finding. Places in the list are no
-// names: another process may have changed them in between.
+// ResolveFinding removes the finding that text names, and returns it. text is the whole finding or
+// the beginning of exactly one. A position in the list would be no safe name, because another process
+// may have changed the list since it was read.
+//
+// It returns ErrNotApplicable if no finding begins with text, or if several do and none is exactly text.
 func (e *Environment) ResolveFinding(text string) (string, error) {
 	line := wording.OneLine(text)
 	i := slices.Index(e.PendingIssues, line)
@@ -35,19 +42,19 @@ func (e *Environment) ResolveFinding(text string) (string, error) {
 			continue
 		}
 		if i >= 0 {
-			return "", fmt.Errorf("environment %q has several findings that begin with %q: name one in full: %w", e.EnvID, line, ErrNotApplicable)
+			return "", fmt.Errorf("environment %q has several findings that begin with %q; name one in full: %w", e.EnvID, line, ErrNotApplicable)
 		}
 		i = j
 	}
 	if i < 0 {
-		return "", fmt.Errorf("environment %q has no finding %q among its %d: %w", e.EnvID, line, len(e.PendingIssues), ErrNotApplicable)
+		return "", fmt.Errorf("environment %q has no finding %q: %w", e.EnvID, line, ErrNotApplicable)
 	}
 	resolved := e.PendingIssues[i]
 	e.PendingIssues = slices.Delete(e.PendingIssues, i, i+1)
 	return resolved, nil
 }
 
-// ClearFindings takes all findings out and returns how many there were.
+// ClearFindings removes all findings, as after a review that found nothing new, and returns their number.
 func (e *Environment) ClearFindings() int {
 	n := len(e.PendingIssues)
 	e.PendingIssues = nil

@@ -13,19 +13,20 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// The registry's operations (E7): what each does to environments.json, and
-// nothing of how the file is read or written.
-
+// The reasons to refuse an operation. A refused operation changes nothing. Each error wraps one of them
+// and says before it what to do instead; front ends derive exit codes and hints from them.
 var (
-	// ErrNoEnvironment: no entry has that id.
-	ErrNoEnvironment = errors.New("there is no such environment")
-	// ErrNotApplicable: the entry is not in a state that takes the operation.
-	ErrNotApplicable = errors.New("this does not apply to the environment as it is")
-	// ErrInvalidEntry: a value that an entry cannot have.
-	ErrInvalidEntry = errors.New("the entry of an environment cannot say that")
+	// ErrNoEnvironment: no entry has this id.
+	ErrNoEnvironment = errors.New("no such environment")
+	// ErrNotApplicable: the entry's status or content doesn't allow the operation. With other arguments
+	// or at another time it might.
+	ErrNotApplicable = errors.New("the entry can't be changed this way")
+	// ErrInvalidEntry: no entry can have the given value. The caller made a mistake.
+	ErrInvalidEntry = errors.New("invalid environment entry")
 )
 
-// Find is the entry with that id, in place.
+// Find returns the entry with exactly this id, or ErrNoEnvironment. The result points into the document:
+// to change the entry is to change the document.
 func (doc *Environments) Find(id string) (*Environment, error) {
 	for i := range doc.Environments {
 		if doc.Environments[i].EnvID == id {
@@ -35,17 +36,18 @@ func (doc *Environments) Find(id string) (*Environment, error) {
 	return nil, fmt.Errorf("environment %q: %w", id, ErrNoEnvironment)
 }
 
-// ByIssue are the entries of an issue, the one to go on with first.
+// ByIssue returns copies of an issue's entries, the one to continue with first; nil if there is none.
 func (doc *Environments) ByIssue(issue int) []Environment {
 	return doc.chosen(func(e *Environment) bool { return e.IssueNumber == issue })
 }
 
-// ByPR are the entries of a pull request, the one to go on with first.
+// ByPR returns copies of a pull request's entries, the one to continue with first; nil if there is none.
 func (doc *Environments) ByPR(number int) []Environment {
 	return doc.chosen(func(e *Environment) bool { return e.PRNumber != nil && *e.PRNumber == number })
 }
 
-// chosen puts work before what is over, and what was used last before the rest.
+// chosen returns copies of the wanted entries: work that continues before work that is over, then by last
+// use, the latest first, then by id.
 func (doc *Environments) chosen(wanted func(*Environment) bool) (found []Environment) {
 	for i := range doc.Environments {
 		if wanted(&doc.Environments[i]) {
@@ -64,24 +66,29 @@ func (doc *Environments) chosen(wanted func(*Environment) bool) (found []Environ
 	return found
 }
 
-// Register adds an environment that was just made, at env-create. Registering
-// the same one again changes nothing, so that whoever was interrupted may repeat it.
+// Register adds an environment that was just made: active, at env-create, used now. e gives the id, the
+// issue's number, the branch, the title, which becomes one line, and the area.
+//
+// Registering the same id, issue and branch again changes nothing, so a script that was interrupted can
+// repeat the call. For the same id with another issue or branch it returns ErrNotApplicable, and
+// ErrInvalidEntry for a malformed value. If it returns an error, the caller should delete the environment
+// again: no one would find it without an entry.
 func (doc *Environments) Register(e Environment, now time.Time) error {
 	switch {
 	case !plainName(e.EnvID, maxEnvID):
-		return fmt.Errorf("environment id %q: want letters, digits and any of ._:/- inside, at most %d: %w", e.EnvID, maxEnvID, ErrInvalidEntry)
+		return fmt.Errorf("environment id %q: want ASCII letters and digits, with ._:/- between them, at most %d bytes: %w", e.EnvID, maxEnvID, ErrInvalidEntry)
 	case e.IssueNumber < 1:
-		return fmt.Errorf("issue number %d: want one from 1 on: %w", e.IssueNumber, ErrInvalidEntry)
+		return fmt.Errorf("issue number %d: want 1 or more: %w", e.IssueNumber, ErrInvalidEntry)
 	case e.Branch == "" || len(e.Branch) > maxBranch || e.Branch[0] == '-' || strings.ContainsFunc(e.Branch, notInBranch):
-		return fmt.Errorf("branch %q: want a git branch: %w", e.Branch, ErrInvalidEntry)
+		return fmt.Errorf("branch %q: want the name of a git branch, at most %d bytes: %w", e.Branch, maxBranch, ErrInvalidEntry)
 	case wording.OneLine(e.Title) == "":
-		return fmt.Errorf("title is empty: say what the work is: %w", ErrInvalidEntry)
+		return fmt.Errorf("title is empty: say what the work is about: %w", ErrInvalidEntry)
 	}
 	if there, err := doc.Find(e.EnvID); err == nil {
 		if there.IssueNumber == e.IssueNumber && there.Branch == e.Branch {
 			return nil
 		}
-		return fmt.Errorf("environment %q is registered for issue %d on branch %q: %w", e.EnvID, there.IssueNumber, there.Branch, ErrNotApplicable)
+		return fmt.Errorf("environment %q is registered for issue %d on branch %q; use another id: %w", e.EnvID, there.IssueNumber, there.Branch, ErrNotApplicable)
 	}
 	e.Title = wording.OneLine(e.Title)
 	e.Status, e.Phase, e.Step = EnvironmentActive, workflow.EnvCreate, workflow.EnvCreate.Step()
@@ -91,13 +98,15 @@ func (doc *Environments) Register(e Environment, now time.Time) error {
 	return nil
 }
 
-// Longest id and branch, in bytes; git and file systems end at about twice that.
+// The most bytes in an id and in a branch. Both may become file names, for which most file systems allow
+// 255 bytes; git adds ".lock".
 const (
 	maxEnvID  = 128
 	maxBranch = 200
 )
 
-// plainName: nothing that a shell, a path or an option could be read into.
+// plainName reports whether a name is safe to paste into a command: it can't be read as shell syntax, as an
+// option or as a path that leaves its folder.
 func plainName(name string, limit int) bool {
 	letter := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
 	if name == "" || len(name) > limit || !letter(rune(name[0])) || !letter(rune(name[len(name)-1])) || strings.Contains(name, "..") {
@@ -106,12 +115,14 @@ func plainName(name string, limit int) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return !letter(r) && !strings.ContainsRune("._:/-", r) })
 }
 
-// notInBranch are the characters that git refuses in a name.
+// notInBranch reports whether git refuses the character in a branch's name. The replacement character stands
+// for text that isn't UTF-8.
 func notInBranch(r rune) bool {
 	return unicode.IsControl(r) || strings.ContainsRune(" ~^:?*[\\\ufffd", r)
 }
 
-// Remove takes an entry out, as the last thing that happens to an environment.
+// Remove removes the entry with this id, or returns ErrNoEnvironment. It should come last, after the
+// environment itself was deleted: without an entry, no one finds what is left of it.
 func (doc *Environments) Remove(id string) error {
 	if _, err := doc.Find(id); err != nil {
 		return err
@@ -120,5 +131,6 @@ func (doc *Environments) Remove(id string) error {
 	return nil
 }
 
-// second is the grain of the times that people's operations leave.
+// second returns a time as the operations record it: in UTC and whole seconds, as other writers of the
+// document do.
 func second(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }

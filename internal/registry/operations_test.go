@@ -238,14 +238,14 @@ func TestFindingsAreNamedByWhatTheySay(t *testing.T) {
 func TestAPositionIsNamedByStepOrNumber(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		words  string
-		want   workflow.Phase
-		mended bool
+		words string
+		want  workflow.Phase
+		fixed bool
 	}{{"tdd-green", workflow.TDDGreen, false}, {"5", workflow.TDDGreen, false}, {"5 tdd-green", workflow.TDDGreen, false}, {"9 pr-create", workflow.PRCreate, true},
 		{"11 merge-cleanup", workflow.MergeCleanup, true}, {"0", workflow.BranchCreate, false}, {"14", workflow.ParentClose, false}} {
-		p, mended, err := ParsePosition(strings.Fields(test.words)...)
-		if err != nil || p != test.want || mended != test.mended {
-			t.Errorf("%s: %d, mended %t, %v", test.words, p, mended, err)
+		p, fixed, err := ParsePosition(strings.Fields(test.words)...)
+		if err != nil || p != test.want || fixed != test.fixed {
+			t.Errorf("%s: %d, fixed %t, %v", test.words, p, fixed, err)
 		}
 	}
 	for _, words := range []string{"15", "-1", "coffee", "5 coffee", "05"} {

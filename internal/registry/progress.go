@@ -9,31 +9,42 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// PhaseProgress is one of the seven phases of P9, as every front end shows it.
+// PhaseProgress is one of the seven phases into which the comment on an issue divides a run. The command
+// line shows the same ones, for people and as JSON.
 type PhaseProgress struct {
+	// Phase is the fixed name, such as environment_setup.
 	Phase workflow.ProgressPhase `json:"phase"`
-	Title string                 `json:"title"`
-	// Status is pending, active, completed, failed or skipped.
+	// Title is the name for people, such as Environment Setup.
+	Title string `json:"title"`
+	// Status is one of PhasePending, PhaseActive, PhaseCompleted, PhaseSkipped and PhaseFailed.
 	Status string `json:"status"`
-	// Detail says what is going on in the active one, one line.
+	// Detail is one line: what the run does in the active phase, or why the failed one failed.
 	Detail string `json:"detail,omitempty"`
 }
 
 // The statuses of a PhaseProgress.
 const (
-	PhasePending   = "pending"
-	PhaseActive    = "active"
+	// PhasePending: the run isn't there yet.
+	PhasePending = "pending"
+	// PhaseActive: the run is there now, at work, waiting or stopped. Exactly one phase is, until the run is done.
+	PhaseActive = "active"
+	// PhaseCompleted: the run has passed it.
 	PhaseCompleted = "completed"
-	PhaseSkipped   = "skipped"
-	PhaseFailed    = "failed" // with a warning: the run went on without it
+	// PhaseSkipped: the run has passed it without anything to do there.
+	PhaseSkipped = "skipped"
+	// PhaseFailed: the setup failed. The run continues without it, with a warning.
+	PhaseFailed = "failed"
 )
 
+// phaseTitles are the names of the phases for people.
 var phaseTitles = map[workflow.ProgressPhase]string{
 	workflow.ProgressPrePlanning: "Pre Planning", workflow.ProgressPlanning: "Planning", workflow.ProgressEnvironmentSetup: "Environment Setup",
 	workflow.ProgressExecution: "Execution", workflow.ProgressReflection: "Reflection", workflow.ProgressVerification: "Verification", workflow.ProgressComplete: "Complete",
 }
 
-// PhasesOf returns the run as the seven phases, in their order.
+// PhasesOf returns the seven phases of the run, in their order. Those before the run's position are completed,
+// skipped or failed, those after it pending. A run that a review sends back has fewer completed ones than
+// before.
 func PhasesOf(r *workflow.Run) []PhaseProgress {
 	now, all := r.ProgressPhase(), make([]PhaseProgress, 0, len(workflow.ProgressPhases))
 	behind := true
@@ -56,7 +67,8 @@ func PhasesOf(r *workflow.Run) []PhaseProgress {
 	return all
 }
 
-// leftOut: every phase of the run that belongs there was skipped.
+// leftOut reports whether the run had nothing to do in a phase: each of its own phases that belongs there was
+// skipped, or, for the setup, there was nothing to set up.
 func leftOut(r *workflow.Run, phase workflow.ProgressPhase) bool {
 	if phase == workflow.ProgressEnvironmentSetup {
 		return r.Details.SetUp == nil
@@ -69,23 +81,29 @@ func leftOut(r *workflow.Run, phase workflow.ProgressPhase) bool {
 	return phase != workflow.ProgressComplete
 }
 
-// SetUpProgress is how far a set-up is, for those who draw it.
+// SetUpProgress says how far the setup of a run's environment is, for front ends that show it. The setup runs
+// its commands one by one, then its verifications.
 type SetUpProgress struct {
-	// Command of Commands is run now, or, when all of them are done, Verification of Verifications; from 1.
-	Command       int    `json:"command"`
-	Commands      int    `json:"commands"`
-	Verification  int    `json:"verification"`
-	Verifications int    `json:"verifications"`
-	Running       string `json:"running"`
-	Warm          bool   `json:"warm"`
-	// RetryAt is when a command that failed is tried again; nil when none waits for that.
+	// Command of Commands is running, from 1. It stays the last one while the verifications run.
+	Command  int `json:"command"`
+	Commands int `json:"commands"`
+	// Verification of Verifications is running, from 1; 0 while the commands run.
+	Verification  int `json:"verification"`
+	Verifications int `json:"verifications"`
+	// Running is the command line that is running, or that waits to be tried again; empty after the last one.
+	Running string `json:"running"`
+	// Warm is true if the setup began from a cached environment.
+	Warm bool `json:"warm"`
+	// RetryAt is when a command that failed is tried again; nil if none waits for that.
 	RetryAt *time.Time `json:"retry_at"`
-	// Repair of Repairs is the correction by the model that was asked for last; 0 is none.
+	// Repair is the number of the last correction that a model was asked for; 0 before the first. Repairs is how
+	// many the run may ask for.
 	Repair  int `json:"repair"`
 	Repairs int `json:"repairs"`
 }
 
-// SetUpOf returns nil unless the run is setting its environment up.
+// SetUpOf returns how far the run's setup is, and nil before and after it. It depends on the run alone, so any
+// process that reads stage.json can show it.
 func SetUpOf(r *workflow.Run) *SetUpProgress {
 	j := &r.Details
 	if !j.SettingUp || j.SetUp == nil {
@@ -106,8 +124,11 @@ func SetUpOf(r *workflow.Run) *SetUpProgress {
 	return p
 }
 
-// CommentOf returns the one comment on the request that is edited in place. It changes with
-// the phases and with the state, not with every command. say renders a next step.
+// CommentOf returns, in Markdown, the one comment on the request that shows the run's progress and is edited in
+// place: the state, the seven phases with a mark each, the branch and, if the run stopped, why and what to do.
+//
+// It changes with the phases and the state, not with each command: a forge limits how often a comment may be
+// edited. say renders a next step as a command. The text may hold secrets; the caller removes them.
 func CommentOf(r *workflow.Run, say func(workflow.NextStep) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Signalbox: %s\n\n", r.State.Label())

@@ -6,10 +6,14 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// EntryOf returns the run's entry in environments.json. ok is false before the
-// run has an environment and after a canceled run was put away. A run that is
-// blocked before it has an environment is listed too: the file shows everything
-// that waits for a person (E5).
+// EntryOf returns the run's entry in environments.json. ok is false if the run has none: before its
+// environment is made, and after it was canceled. A run that is blocked before it has an environment is
+// listed too, under the id that the environment will have, because the file shows everything that waits for
+// a person.
+//
+// The status follows from the run: merged once the merge commit is recorded, abandoned while it is being
+// canceled, blocked while a person must act, pr_created with a pull request, otherwise active. Keys of other
+// programs, and an area that one of them set, are the caller's to keep.
 func EntryOf(r *workflow.Run) (entry Environment, ok bool) {
 	j := &r.Details
 	if j.EnvID == "" && j.Blocked == nil || r.State == workflow.Canceled {
@@ -45,9 +49,9 @@ func EntryOf(r *workflow.Run) (entry Environment, ok bool) {
 	return entry, true
 }
 
-// IssueStatusOf returns the run in the words of .worktrees/.status/<n>.json. A
-// program that polls the file must not wait for ever, so a run that needs a
-// person is an error whose message says what to do.
+// IssueStatusOf returns the run as .worktrees/.status/<issue>.json shows it: running while it is queued or at
+// work, complete when it is done, otherwise error. The format has no word for a run that needs a person, and a
+// program that polls the file must not wait forever, so such a run is an error whose message says why.
 func IssueStatusOf(r *workflow.Run) IssueStatus {
 	s := IssueStatus{Issue: r.Details.Number, Status: IssueRunning, Session: SessionName(r.Details.Number), Timestamp: r.UpdatedAt.UTC()}
 	switch r.State {
@@ -61,13 +65,15 @@ func IssueStatusOf(r *workflow.Run) IssueStatus {
 	return s
 }
 
-// CutOff returns the issue's status, as read from its file, for a run that no
-// process holds any more. If the run is still under way, its process died before
-// it could write the end, and the status becomes an error. A status that another
-// program wrote after the run was last saved stays. say renders a next step.
+// CutOff returns the issue's status for a run that no process holds any more. written is the status in the
+// file. If both say that the run is at work, its process died before it could write the end, and the result
+// is an error that says how to continue. A status that another program wrote after the run was last saved
+// stays as it is. Nothing is written: the run will continue, and then the file is right again.
+//
+// say renders a next step as a command.
 func CutOff(r *workflow.Run, written IssueStatus, say func(workflow.NextStep) string) IssueStatus {
 	if r.UnderWay() && written.Status == IssueRunning && !written.Timestamp.After(r.UpdatedAt) {
-		written.Status, written.ErrorMessage = IssueError, "interrupted: no process carries it; "+say(r.Ask("go on", workflow.VerbResume))
+		written.Status, written.ErrorMessage = IssueError, "interrupted: no process runs it; "+say(r.Ask("continue", workflow.VerbResume))
 	}
 	return written
 }

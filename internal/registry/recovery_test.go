@@ -27,7 +27,7 @@ func TestTheRecoveryMatrix(t *testing.T) {
 	}{
 		{"active without a pull request goes on where it was", active, "tdd-green", 0, Surroundings{PR: PRNone}, want{"implement", "", ""}},
 		{"active of which nothing else is known goes on where it was", active, "design-read", 0, Surroundings{}, want{"read_design", "", ""}},
-		{"active with a recorded pull request is adopted", active, "tdd-green", 7, Surroundings{}, want{"create_pr", offered, "is not known"}},
+		{"active with a recorded pull request is adopted", active, "tdd-green", 7, Surroundings{}, want{"create_pr", offered, "is unknown"}},
 		{"active with an open pull request is adopted", active, "tdd-green", 7, Surroundings{PR: PROpen}, want{ResumeOpen, offered, "is open"}},
 		{"active with an open pull request that it does not know is adopted", active, "approval-wait", 0, Surroundings{PR: PROpen, PRNumber: 7}, want{ResumeOpen, offered, "is open"}},
 		{"active whose pull request is merged is merged", active, "tdd-green", 7, Surroundings{PR: PRMerged}, want{"merge_and_cleanup", EnvironmentMerged, ""}},
@@ -40,7 +40,7 @@ func TestTheRecoveryMatrix(t *testing.T) {
 		{"pr_created with an open pull request is reopened for fixes", offered, "pr-create", 7, Surroundings{PR: PROpen}, want{ResumeOpen, "", "reopen"}},
 		{"pr_created that watches its checks goes on watching", offered, "ci-watch", 7, Surroundings{PR: PROpen}, want{"watch_ci", "", ""}},
 		{"pr_created that is being mended goes on mending", offered, "review-fix", 7, Surroundings{PR: PROpen}, want{"fix_review_issues", "", ""}},
-		{"pr_created of unknown pull request goes on where it was, warned", offered, "ci-watch", 7, Surroundings{}, want{"watch_ci", "", "is not known"}},
+		{"pr_created of unknown pull request goes on where it was, warned", offered, "ci-watch", 7, Surroundings{}, want{"watch_ci", "", "is unknown"}},
 		{"pr_created whose pull request is nowhere opens it", offered, "pr-create", 7, Surroundings{PR: PRNone}, want{"create_pr", "", ""}},
 		{"pr_created whose pull request is merged is merged", offered, "ci-watch", 7, Surroundings{PR: PRMerged}, want{"merge_and_cleanup", EnvironmentMerged, ""}},
 		{"pr_created whose pull request was closed is abandoned", offered, "ci-watch", 7, Surroundings{PR: PRClosed}, want{ResumeDelete, EnvironmentAbandoned, ""}},

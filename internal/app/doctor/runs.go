@@ -73,7 +73,7 @@ func (p *examination) lookAtRuns(ctx context.Context, add func(Finding)) {
 		}
 		_, held, err := p.Held(ctx, r.Ref.RequestID)
 		if err == nil && !held && (r.Run.State == workflow.Running || r.Run.State == workflow.Queued) {
-			add(Finding{"run " + r.Run.Ref(), VerdictWarning, "no process carries it: it was cut off", "signalbox resume " + r.Run.Ref()})
+			add(Finding{"run " + r.Run.Ref(), VerdictWarning, "no process runs it: it was cut off", "signalbox resume " + r.Run.Ref()})
 		}
 	}
 }

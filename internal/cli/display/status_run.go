@@ -24,7 +24,7 @@ func PrintRun(ctx context.Context, p *command.Project, r *workflow.Run, holder s
 	p.Print("%s %s\n", p.Paint(command.Bold, "#"+r.Ref()), redact.Line(r.Title, 200))
 	state := stateOf(p.Invocation, r)
 	if interrupted {
-		state = p.Paint(command.Yellow, Interrupted) + " (no process carries it)"
+		state = p.Paint(command.Yellow, Interrupted) + " (no process runs it)"
 	}
 	p.Print("  %-9s %s, phase %d %s, %d%%\n", "state", state, r.Details.Phase, r.Details.Phase, r.Progress.Percent)
 	does := commandline.Doing(r)

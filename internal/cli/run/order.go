@@ -78,7 +78,7 @@ func newOrder(a *command.Invocation, use, leave string, order func(args []string
 				return display.PrintOutcome(p, taken.Carried)
 			}
 			return p.Show(taken.Run, func() {
-				p.Print("taken by the process that carries run %s (%s); follow it: signalbox watch %[1]s\n", taken.Run.Ref(), app.Holder(*taken.Taken))
+				p.Print("taken by the process of run %s (%s); follow it: signalbox watch %[1]s\n", taken.Run.Ref(), app.Holder(*taken.Taken))
 			})
 		},
 	}
