@@ -6,37 +6,43 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// ConcernKind says why a person has to look at something in a change's content.
+// ConcernKind says why a person must look at something in a change's content. It is stored with the run.
 type ConcernKind string
 
 const (
-	// KnownSecret: the value of a variable that is a secret here. What names it.
+	// KnownSecret: the value of a variable that is secret on this machine. What is the variable's name.
 	KnownSecret ConcernKind = "known_secret"
-	// LikelySecret: something of the form of a token or key. What is its kind.
+	// LikelySecret: text with the form of a token or a key. What is its kind, for people.
 	LikelySecret ConcernKind = "likely_secret"
-	// HiddenText: characters by which a reader sees something else than is there. What is the first of them.
+	// HiddenText: characters that make a reader see something other than what is there. What is the first of them.
 	HiddenText ConcernKind = "hidden_text"
-	// HiddenInRequest: characters of the request that no agent was shown, because no reader of it sees them. What is their number.
+	// HiddenInRequest: characters of the request that no reader sees and that were removed before an agent read
+	// it. What is their number.
 	HiddenInRequest ConcernKind = "hidden_in_request"
-	// CommentInRequest: characters in comments of the request, which a web page does not show. What is their number.
+	// CommentInRequest: characters in comments of the request, which a web page doesn't show. The agent read them.
+	// What is their number.
 	CommentInRequest ConcernKind = "comment_in_request"
-	// FilteredFile: the file is stored otherwise than it is shown (git LFS), by a filter that does not run in environments.
-	// What is the filter's name.
+	// FilteredFile: a git filter of the user, such as LFS, would store the file differently. No filter runs on an
+	// agent's files. What is the filter's name.
 	FilteredFile ConcernKind = "filtered_file"
 )
 
-// Concern is something in a change's content, in a file's name or in a commit's message, that a person must agree to.
+// Concern is something in a change's content, in a file's name, in a commit's message or in the request, that a
+// person must agree to. No field holds a secret's value.
 type Concern struct {
 	Kind ConcernKind
+	// What is one line; Kind says what it means.
 	What string
-	// Path is the file, as it may be shown. Line counts from 1; 0 means the name itself.
+	// Path is the file's path, with secrets masked; empty if no file is concerned. Line counts from 1; 0 is the
+	// name of the file itself.
 	Path string
 	Line int
-	// Commit is the one whose message has it; there is no Path then.
+	// Commit is the id of the commit whose message has it; empty for the rest. Path is empty then.
 	Commit string
 }
 
-// Flag is the concern as a reason to look; so many further lines have the same.
+// Flag returns the concern as a reason to look, on one line. more is the number of further lines in the same
+// file with the same concern.
 func (c Concern) Flag(more int) string {
 	where := wording.Shown(c.Path)
 	if c.Commit != "" {
@@ -67,10 +73,11 @@ func (c Concern) Flag(more int) string {
 	return fmt.Sprintf("it adds characters that cannot be seen (%s) to %s", c.What, where)
 }
 
-// MaxFlags bounds what one stop says; the change itself has the rest.
+// MaxFlags is how many reasons a stop lists. The change itself shows the rest.
 const MaxFlags = 20
 
-// Flags returns the reasons to look, one for each kind of thing in each file.
+// Flags returns the reasons to look: one for each kind of concern in each file, in the order in which they were
+// found. The one after MaxFlags says how many more there are. It is nil without concerns.
 func Flags(concerns []Concern) (flags []string) {
 	type place struct {
 		kind       ConcernKind

@@ -11,43 +11,52 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// Verdict is what the rules say of a recorded change.
+// Verdict is what the rules say about a recorded change. The zero value has nothing against it.
 type Verdict struct {
+	// Size is the size of the whole change.
 	Size Size
-	// Flags are changes that a person must agree to, even where approval is automatic.
+	// Flags are reasons why a person must agree, even if approval is automatic; one line each.
 	Flags []string
-	// Refused are changes that no approval admits; TooLarge: one of them is a file over the limit.
-	Refused  []string
+	// Refused are reasons why no approval admits the change, one line each: the file, then what is wrong.
+	Refused []string
+	// TooLarge is true if one of them is the size of a file.
 	TooLarge bool
 }
 
+// The modes of git that matter here: six octal digits, as its raw diff prints them. modeGitlink is an embedded
+// repository.
 const (
 	modeSymlink = "120000"
 	modeGitlink = "160000"
-	// ModeNone is the mode of a file that is not there.
+	// ModeNone is the mode of a file that doesn't exist, before or after the change.
 	ModeNone = "000000"
-	// maxFileBytes is the largest file that a change may add: beyond it git itself becomes a
-	// denial of service for everyone who clones.
+	// maxFileBytes is the largest file that a change may add, 50 MiB. Everyone who clones pays for a larger one
+	// for as long as the repository exists.
 	maxFileBytes = 50 << 20
 )
 
 // Size is how much a change changes.
 type Size struct {
+	// FilesChanged counts a renamed file twice. The lines leave binary files out.
 	FilesChanged, LinesAdded, LinesDeleted int
-	// TooLarge: it is more than the run's limit, and needs a person (R10).
+	// TooLarge is true if the lines added and deleted are more than the run's limit: a person must agree.
 	TooLarge bool
 }
 
-// Inspect applies size and path policy to a change. The agent works for a
-// stranger's text: what would run on other people's machines, or on the forge,
-// is never merged without a person.
+// Inspect applies the rules on paths, modes and sizes. maxLines limits the lines added and deleted together; 0 is
+// no limit.
+//
+// It refuses names that a list or a terminal can't show, paths that belong to git or Signalbox, and files over
+// 50 MiB. A person must agree to symbolic links, embedded repositories, names that deceive, more lines than
+// maxLines, and files that make programs run on other people's machines or on a forge: nothing of that is
+// merged because a stranger's text asked for it. Deleting a file with a name that can't be shown is allowed.
 func Inspect(files []FileChange, maxLines int) Verdict {
 	v := Verdict{Size: Size{FilesChanged: len(files)}}
 	for _, f := range files {
 		v.Size.LinesAdded += max(f.Added, 0)
 		v.Size.LinesDeleted += max(f.Deleted, 0)
 		name, deleted := f.name(), f.NewMode == ModeNone // a renamed file is one deleted and one added
-		// A list of names, or a terminal, cannot hold such a name as it is.
+		// A list of names, or a terminal, can't hold such a name as it is.
 		odd := !utf8.ValidString(f.Path) || strings.ContainsFunc(f.Path, unicode.IsControl)
 		switch {
 		case deleted && odd: // may go, by whatever name
@@ -77,7 +86,8 @@ func Inspect(files []FileChange, maxLines int) Verdict {
 	return v
 }
 
-// reservedPath: names that git or Signalbox treats as its own on some file system.
+// reservedPath reports whether git or Signalbox treats the path as its own on some file system: git~1 is .git on
+// Windows.
 func reservedPath(p string) bool {
 	parts := strings.FieldsFunc(p, func(r rune) bool { return r == '/' || r == '\\' })
 	for i, part := range parts {
@@ -97,23 +107,23 @@ func reservedPath(p string) bool {
 	return false
 }
 
-// FileChange is one file of a recorded change, as git's raw diff tells it.
+// FileChange is one file of a recorded change, by git's raw diff. A renamed file is two: one deleted, one added.
 type FileChange struct {
 	// Path is relative to the repository's root, with slashes, as git stores it: any bytes but NUL.
 	Path string
-	// OldMode and NewMode are git's six octal digits; "000000" where the file is not.
+	// OldMode and NewMode are git's six octal digits; ModeNone before the file is added or after it is deleted.
 	OldMode, NewMode string
-	// Added and Deleted are lines; -1 for a binary file.
+	// Added and Deleted count lines; -1 for a binary file.
 	Added, Deleted int
-	// LinkedAs are the paths by which symbolic links of the base commit lead to the file.
+	// LinkedAs are the paths by which symbolic links of the base commit lead to the file. A test may name it by one.
 	LinkedAs []string `json:",omitempty"`
-	// Shown is the path without secrets; empty where it has none.
+	// Shown is the path with secrets masked; empty if Path has none.
 	Shown string
-	// OwnRequest: the file is the request that the run is of.
+	// OwnRequest is true if the file is the run's own request, which a change may edit without a reason to look.
 	OwnRequest bool
-	// Size is bytes after the change; 0 when deleted.
+	// Size is the number of bytes after the change; 0 if deleted.
 	Size int64
 }
 
-// name is the path as it may be shown.
+// name returns the path as a terminal may show it: without secrets and control characters.
 func (f FileChange) name() string { return wording.Shown(cmp.Or(f.Shown, f.Path)) }

@@ -8,22 +8,25 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// Judged returns the reasons to look at a change of what judges it: an agent that writes "exit 0" into the script that the tests
-// start proves nothing. A file counts if a line that judges names it, or a link to it, and it was there before, or if a program of the
-// line reads it unasked (judging). Data that a line only looks at does not.
+// Judged returns the reasons to look at a change of what judges it, one for each file. If an agent writes "exit 0" into the script
+// that the tests start, passing tests prove nothing. tests and setUp are the command lines, as a shell runs them.
+//
+// A file counts if a line names it, or a link to it, and it existed before; or if a program of a line reads it without being told
+// to (see Judging). Data that a line only looks at doesn't count. A new file counts only by the second rule, because no test relied
+// on it before.
 func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 	lines := slices.Concat(tests, setUp)
 	named, implied := words(lines), slices.Concat(ReadBy(words(tests)), ReadBy(words(setUp)))
 	var followed []string
 	for _, line := range lines {
 		followed = append(followed, obeyed(line)...)
-		if of := words([]string{line}); slices.Contains(of, "run-parts") { // which starts all that is in a folder
+		if of := words([]string{line}); slices.Contains(of, "run-parts") { // it starts every file in a folder
 			for _, word := range of {
 				implied = append(implied, strings.Trim(word, "./")+"/")
 			}
 		}
 	}
-	// A script, or a program that starts what the project wrote down elsewhere, may start any runner: then all patterns count.
+	// A script may start any runner, and so may a program that takes its commands from a file: then all patterns count.
 	if slices.ContainsFunc(words(tests), startsUnseen) {
 		for _, row := range Judging {
 			implied = append(implied, row.Files...)
@@ -41,7 +44,7 @@ func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 	}
 	for _, f := range files {
 		isNew := f.OldMode == ModeNone
-		// A new go.mod below the root takes its folder, tests included, out of "go test ./...".
+		// A new go.mod below the root excludes its folder, with the tests in it, from "go test ./...".
 		if runsGo && isNew && strings.HasSuffix(f.Path, "/go.mod") ||
 			judges(f.Path, isNew) || slices.ContainsFunc(f.LinkedAs, func(link string) bool { return judges(link, isNew) }) {
 			reasons = append(reasons, "it changes "+f.name()+", which decides what the tests say")
@@ -50,6 +53,8 @@ func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 	return reasons
 }
 
+// words returns the words of command lines, cut at what a shell treats as syntax. Quotes group nothing: a line within a line,
+// as of sh -c, has words too.
 func words(lines []string) (all []string) {
 	ends := func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<>\"'`$={}", r) }
 	for _, line := range lines {
@@ -58,20 +63,22 @@ func words(lines []string) (all []string) {
 	return all
 }
 
-// lookers print or compare files and do nothing that these say; scripted are those of them that can read a script or patterns with -f.
+// lookers are programs that print or compare files and never act on their content. scripted are those of them that can read a
+// script or patterns from a file, with -f.
 var (
 	lookers = []string{"[", "[[", "test", "true", "false", "cat", "head", "tail", "wc", "diff", "cmp", "comm", "ls", "stat", "cut", "sort", "uniq", "nl", "od", "xxd",
 		"file", "sha256sum", "sha1sum", "md5sum", "cksum", "xmllint", "tr", "echo", "printf", "exit", "grep", "egrep", "fgrep", "rg", "sed", "awk", "jq", "yq"}
 	scripted = lookers[slices.Index(lookers, "grep"):]
 )
 
+// quoted matches a quoted word in which a shell replaces nothing; discards a redirection that writes no file.
 var (
 	quoted   = lazy.Pattern(`'[^']*'|"[^"$\x60]*"`)
 	discards = lazy.Pattern(`\d?>+\s*(?:/dev/null|&\d)`)
 )
 
-// obeyed returns the words of a line, except those that its programs only look at. What one of them writes down may be started by another line.
-// In doubt, a program does more than look.
+// obeyed returns the words of a line, except those that its programs only look at. If a part of the line writes a file, its words
+// count, because another line may start the result. In doubt, a program does more than look.
 func obeyed(line string) (all []string) {
 	plain := quoted().ReplaceAllStringFunc(line, func(text string) string {
 		return strings.Map(func(r rune) rune {
@@ -100,8 +107,9 @@ func obeyed(line string) (all []string) {
 	return all
 }
 
-// names reports whether a word of a line, which may be a pattern, means the file, from the project's folder or one below,
-// where lines may go. A line may spell the path from the root: /workspace/check.sh, or $PWD/check.sh, which is cut at its $.
+// names reports whether a word of a line, which may be a pattern, means the file. Lines start in the project's folder and may change
+// to one below it, so the end of the path is enough. A line may also spell the path from the root: /workspace/check.sh, or
+// $PWD/check.sh, of which words leaves PWD/check.sh.
 func names(word, file string) bool {
 	if rooted, ok := strings.CutPrefix(word, "PWD/"); ok || path.IsAbs(word) {
 		word = "/" + strings.TrimPrefix(rooted, "/")
@@ -109,15 +117,15 @@ func names(word, file string) bool {
 			return true
 		}
 	}
-	word = strings.TrimPrefix(path.Clean("/"+word), "/") // a dot that begins a folder's own name stays
-	if strings.Trim(word, "*?[]/.") == "" {              // a bare * names everything, and so nothing
+	word = strings.TrimPrefix(path.Clean("/"+word), "/") // the dot of a hidden folder stays
+	if strings.Trim(word, "*?[]/.") == "" {              // a bare * would make every change suspicious
 		return false
 	}
 	return covers(word, file) || file == word || strings.HasSuffix(file, "/"+word)
 }
 
-// covers reports whether a pattern means the file, in any folder: the name of a file, or the path of one, or with a slash at
-// its end all that is below a folder.
+// covers reports whether a pattern means the file, in any folder. A pattern is the name of a file, the path of one or, with a slash
+// at its end, a folder with everything below it.
 func covers(pattern, file string) bool {
 	if folder, ok := strings.CutSuffix(pattern, "/"); ok {
 		return strings.HasPrefix(file, folder+"/") || strings.Contains(file, "/"+folder+"/")
@@ -131,7 +139,7 @@ func covers(pattern, file string) bool {
 	return ok && err == nil
 }
 
-// ReadBy are the patterns of what the programs among the words read unasked.
+// ReadBy returns the patterns of the files that programs among the words read without being told to; see Judging. Duplicates stay.
 func ReadBy(words []string) (patterns []string) {
 	for i, word := range words {
 		if i > 0 && words[i-1] == "-m" { // python -m pytest runs a pytest.py of the project's folder before the real one
@@ -146,6 +154,7 @@ func ReadBy(words []string) (patterns []string) {
 	return patterns
 }
 
+// startsUnseen reports whether a word is a program that may start others which no line names: a Starter or a script.
 func startsUnseen(word string) bool {
 	base := path.Base(word)
 	return slices.Contains(Starters, base) || strings.HasSuffix(base, ".sh") ||

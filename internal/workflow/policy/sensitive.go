@@ -8,13 +8,14 @@ import (
 	"unicode"
 )
 
-// sensitiveIndex is the table by name, and what has to be tried one by one.
+// sensitiveIndex is the table of sensitive files, prepared for look-ups.
 type sensitiveIndex struct {
+	// names and folders are looked up; patterns and paths are tried one by one.
 	names, folders  map[string]bool
 	patterns, paths []string
 }
 
-// indexed is made when it is first asked: most commands ask nothing.
+// indexed builds the index on first use, because most commands inspect no change.
 var indexed = sync.OnceValue(func() sensitiveIndex {
 	index := sensitiveIndex{names: map[string]bool{}, folders: map[string]bool{}}
 	for _, tool := range sensitives {
@@ -33,14 +34,16 @@ var indexed = sync.OnceValue(func() sensitiveIndex {
 	return index
 })
 
-// shortName reports whether Windows may call a longer name so: GITHUB~1 may be .github there.
+// shortName reports whether a name may be the short form that Windows gives to a longer one: GITHUB~1 may be .github
+// there.
 func shortName(part string) bool {
 	stem, _, _ := strings.Cut(part, ".")
 	before, number, found := strings.Cut(stem, "~")
 	return found && len(stem) <= 8 && before != "" && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// sensitivePath reports whether p, on the most forgiving file systems, is a file of the table.
+// sensitivePath reports whether, on some file system, p is a file of the table. A folder's name without a file below it counts
+// too, because a link may take its place.
 func sensitivePath(p string) bool {
 	parts := strings.FieldsFunc(p, func(r rune) bool { return r == '/' || r == '\\' })
 	for i, part := range parts {
@@ -67,9 +70,9 @@ func sensitivePath(p string) bool {
 	})
 }
 
-// foldedName is the name that a part of a path has on the most forgiving file
-// systems: NTFS drops dots and spaces at the end and a stream after a colon,
-// HFS+ drops characters that cannot be seen, and both know no capitals, in Unicode's sense.
+// foldedName returns the one spelling of a part of a path that stands for all those that some file system treats
+// as the same. NTFS drops dots and spaces at the end and a stream after a colon, HFS+ drops invisible characters,
+// and neither distinguishes capital letters, by Unicode's rules.
 func foldedName(part string) string {
 	part, _, _ = strings.Cut(part, ":")
 	part = strings.Map(func(r rune) rune {

@@ -1,20 +1,20 @@
 package policy
 
-// sensitive are files of one tool that make programs run on other machines or on a forge, say which programs and packages those
-// are, instruct agents, or decide who must agree to a change.
+// sensitive lists files of one tool that make programs run on other machines or on a forge, select the programs and packages for
+// that, instruct agents, or decide who must agree to a change. A person must agree to a change of one.
 type sensitive struct {
 	// source is the public documentation that says so.
 	source string
-	// names are base names, folders a part of the path, each at any depth: tools look for most of them upwards or in every
-	// folder. A "*" stands for any characters.
+	// names are base names, in which "*" stands for any characters. folders are one part of the path, or two with a slash. Both
+	// count at any depth, because most tools look in every folder or upwards.
 	names, folders []string
-	// paths begin at the root of the project.
+	// paths start at the root of the project. One with a slash at its end is a folder with everything below it.
 	paths []string
 }
 
-// sensitives are written in small letters; how paths are compared with them is in sensitivePath.
+// sensitives is the table. Write it in lowercase: sensitivePath folds a path before it compares.
 var sensitives = []sensitive{
-	// Pipelines and deployments that a forge or a service starts by itself when a file changes.
+	// Pipelines and deployments that a forge or a service starts when a file changes.
 	{source: "GitHub docs: .github, workflows, actions, CODEOWNERS, dependabot.yml; metadata syntax of an action", names: []string{"action.yml", "action.yaml"}, folders: []string{".github"}},
 	{source: "GitLab docs: CI/CD YAML, .gitlab folder", names: []string{".gitlab-ci.yml", ".gitlab-ci.yaml", "*.gitlab-ci.yml"}, folders: []string{".gitlab", ".gitlab-ci"}},
 	{source: "Gitea and Forgejo docs: Actions", folders: []string{".gitea", ".forgejo"}},
@@ -86,7 +86,7 @@ var sensitives = []sensitive{
 	{source: "Factory, Trae, Amp, OpenHands, Firebender docs", folders: []string{".factory", ".trae", ".amp", ".openhands"}, names: []string{"firebender.json"}},
 	{source: "Warp docs: WARP.md; Zed docs: .rules; Replit docs: .replit", names: []string{".rules", ".replit", "replit.nix"}, paths: []string{"warp.md", "replit.md"}},
 
-	// Where packages and build programs come from, and what these run without being asked.
+	// Where packages and build programs come from, and what they run without being told to.
 	{source: "npm docs: .npmrc", names: []string{".npmrc"}},
 	{source: "Yarn docs: .yarnrc.yml, releases and plugins", names: []string{".yarnrc", ".yarnrc.yml"}, folders: []string{".yarn"}},
 	{source: "pnpm docs: .pnpmfile, pnpm-workspace.yaml", names: []string{".pnpmfile.*", "pnpmfile.*", "pnpm-workspace.yaml"}},
@@ -105,7 +105,7 @@ var sensitives = []sensitive{
 	{source: "Terraform docs: CLI configuration", names: []string{".terraformrc", "terraform.rc"}},
 	{source: "curl and wget docs: .netrc, .curlrc, .wgetrc", names: []string{".netrc", "_netrc", ".curlrc", "_curlrc", ".wgetrc"}},
 
-	// What a shell, an editor or a container runs when somebody enters the folder.
+	// What a shell, an editor or a container runs when a person enters the folder.
 	{source: "direnv docs: .envrc", names: []string{".envrc"}, folders: []string{".direnv"}},
 	{source: "mise docs: configuration", names: []string{"mise.toml", ".mise.toml", "mise.*.toml", ".mise.*.toml", ".rtx.toml"}, folders: []string{".mise", ".config/mise"}, paths: []string{"mise/"}},
 	{source: "asdf docs: .tool-versions", names: []string{".tool-versions", ".asdfrc"}},
@@ -127,7 +127,7 @@ var sensitives = []sensitive{
 	{source: "git docs: gitattributes, gitmodules, included configuration", names: []string{".gitattributes", ".gitmodules", ".gitconfig"}},
 	{source: "Git LFS docs: .lfsconfig", names: []string{".lfsconfig"}},
 
-	// Who must agree to a change, and what agrees by itself.
+	// Who must agree to a change, and what agrees automatically.
 	{source: "Forges' docs: CODEOWNERS; Prow docs: OWNERS", names: []string{"codeowners", "owners", "owners_aliases"}},
 	{source: "Renovate and Dependabot docs: configuration", names: []string{"renovate.json", "renovate.json5", ".renovaterc*", "dependabot.yml", "dependabot.yaml"}, folders: []string{".dependabot"}},
 	{source: "Mergify, Bors, Kodiak, Bulldozer, Policy Bot docs", names: []string{".mergify.yml", "bors.toml", ".kodiak.toml", ".bulldozer.yml", ".policy.yml"}, folders: []string{".mergify"}},
@@ -135,6 +135,6 @@ var sensitives = []sensitive{
 	{source: "Scala Steward and PyUp docs", names: []string{".scala-steward.conf", ".pyup.yml"}},
 	{source: "Gitleaks docs: what is not reported", names: []string{".gitleaks.toml", ".gitleaksignore"}},
 
-	// Ours: the next request, what of ignored files an environment gets. The rest of .signalbox is refused.
+	// Signalbox's own: the next request, and which ignored files an environment gets. Inspect refuses the rest.
 	{source: "Signalbox: requests, .worktreeinclude", names: []string{".worktreeinclude"}, paths: []string{"requests/"}},
 }

@@ -6,28 +6,31 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// TestFile is what a change did to a file of tests. The counts are of what a reader would call a
-// test case, a skip and a check of the tests' language, as far as patterns tell.
+// TestFile is what a change did to a file of tests. The counts come from patterns for the file's language, not from
+// a parser: they are near enough to notice that something is missing.
 type TestFile struct {
-	// Path is the file, as it may be shown.
+	// Path is the file's path, with secrets masked.
 	Path string
-	// Gone: it is removed. Emptied: nothing but comments is left of it.
+	// Gone is true if the file was removed, or moved. Emptied is true if nothing but comments is left in it.
 	Gone, Emptied bool
-	// MovedTo is a new file with the content of the one that is gone, as it may be shown. A runner finds tests by their names and folders, so
-	// a moved test may never run again.
-	MovedTo       string
+	// MovedTo is the path of a new file with the content of the one that is gone, with secrets masked; empty if there
+	// is none. A runner finds tests by their names and folders, so a moved test may never run again.
+	MovedTo string
+	// Before and After are the counts before and after the change. Comments don't count.
 	Before, After TestCount
-	// Ends is how many places that can end the program of the tests early, or choose which run, are new or changed. Such
-	// a place in a new file counts too.
+	// Ends is how many places are new or changed that can end the test program early or choose which tests run, such
+	// as os.Exit. It counts new files too, and comments.
 	Ends int
 }
 
-// TestCount is how many there are in a file.
+// TestCount counts a file's test cases, such as functions named Test, the places that skip one, and the checks, such
+// as assertions.
 type TestCount struct{ Cases, Skips, Checks int }
 
-// Weakened returns the reasons to look at a change of tests: with fewer of those that were there before, or with an end before they
-// ran, a wrong change passes.
-// A test that is only written anew is not told apart from one that was Weakened; a person tells that at a glance.
+// Weakened returns the reasons to look at a change of tests, at most one for each file, the gravest. A wrong change
+// passes if tests that were there before are missing, or if the program ends before they run.
+//
+// A rewritten test may count as weakened. A person sees the difference at a glance.
 func Weakened(files []TestFile) (reasons []string) {
 	for _, f := range files {
 		name := wording.Printable(f.Path)
