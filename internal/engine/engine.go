@@ -62,7 +62,7 @@ var (
 	ErrLost = errors.New("another runner has taken the run over")
 	// ErrInterrupted is the cause of a canceled context when this process has to end and no one stopped the run.
 	ErrInterrupted = fmt.Errorf("told to end: %w", context.Canceled)
-	// ErrNotSaved: stage.json can't be written or read, so the run stops here (R14).
+	// ErrNotSaved: stage.json can't be written or read, so the run stops here.
 	ErrNotSaved = errors.New(workflow.StageWriteFailedCode)
 )
 

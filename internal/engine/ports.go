@@ -67,12 +67,12 @@ type Lock interface {
 	Release() error
 }
 
-// Owner describes the process that takes a lock (R19).
+// Owner describes the process that takes a lock.
 type Owner struct {
 	// Name is for people: "signalbox run 42".
 	Name  string
 	RunID string
-	// TTL is how long the lock is honoured when its holder's host cannot be asked; 0 is the default of R5.
+	// TTL is how long the lock is honoured when its holder's host can't be asked; 0 means 900 seconds.
 	TTL time.Duration
 	// AfterEpoch is the highest epoch that the owner knows, such as the run's. The lock gets a higher one even if
 	// its file was removed.

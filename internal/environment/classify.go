@@ -7,7 +7,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// Classes of a failed setup command (SPEC P6). This package reads the tool's words; workflow decides
+// Classes of a failed setup command. This package reads the tool's words; workflow decides
 // what follows from the class. Documents on disk contain these words, so they never change.
 const (
 	// Network: the server was not reached. The command may succeed later.

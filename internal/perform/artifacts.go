@@ -26,7 +26,7 @@ type Artifacts interface {
 	WriteErrors(ctx context.Context, ref workflow.RunRef, problem *workflow.Error) (path string, err error)
 }
 
-// logName names the log of one attempt of one role at one step (R18).
+// logName names the log of one attempt of one role at one step: implementer.S01.2.log.
 func logName(role, step string, attempt int) string {
 	return fmt.Sprintf("%s.%s.%d.log", role, step, attempt)
 }

@@ -91,7 +91,7 @@ func (x *execution) createBranch(ctx context.Context, o workflow.Outcome, _ work
 	return workflow.BranchCreated{Outcome: o, BaseCommit: base}, nil
 }
 
-// createEnvironment makes the environment and registers it. It removes one that it can't register (E13).
+// createEnvironment makes the environment and registers it. It removes one that it can't register, because nothing would find it again.
 func (x *execution) createEnvironment(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	spec := place.Spec(&x.run)
 	if x.run.Details.EnvID != "" { // it starts again on another base
@@ -165,7 +165,7 @@ func (x *execution) environment(ctx context.Context) (environment.Environment, e
 	return env, nil
 }
 
-// designFiles tell a planner how a project is built and what it's meant to be, the most telling first (P1, P10).
+// designFiles tell a planner how a project is built and what it's meant to be, the most telling first.
 var designFiles = []string{"AGENTS.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "DESIGN.md", "docs/DESIGN.md", "README.md",
 	"Makefile", "go.mod", "package.json", "pyproject.toml", "requirements.txt", "setup.py", "Pipfile", "environment.yml",
 	"condaenv.yaml", "pom.xml", "build.gradle", "build.gradle.kts", "Dockerfile", "docker-compose.yml", "mise.toml",

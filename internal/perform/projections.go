@@ -48,7 +48,7 @@ func (p *Performer) Project(ctx context.Context, run workflow.Run) error {
 	return nil
 }
 
-// progressKey names the one comment on a request that shows its progress (P9).
+// progressKey names the one comment on a request that shows its progress.
 const progressKey = "signalbox/progress"
 
 func (x *execution) projectStatus(ctx context.Context) error {

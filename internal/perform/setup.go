@@ -21,7 +21,7 @@ import (
 const setUpOutputLimit = 2800
 
 // runSetUp runs one setup command, or one verification. The output of a verification must be exactly the expected one,
-// except for a trailing newline (P5).
+// except for one trailing newline.
 func (x *execution) runSetUp(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	env, err := x.environment(ctx)
 	if err != nil {

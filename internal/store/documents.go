@@ -18,7 +18,7 @@ import (
 // formerDir is where an older tool keeps environments.json.
 const formerDir = ".opencode"
 
-// Environments returns environments.json (E1).
+// Environments returns environments.json.
 func (s *Store) Environments() *Document[registry.Environments] {
 	return &Document[registry.Environments]{store: s, dir: ".", former: formerDir, name: "environments.json", file: publicFile,
 		mkd: publicDir, lock: "document.environments.lock", initial: func() registry.Environments { return registry.Environments{} },
@@ -44,8 +44,8 @@ func checkEnvironments(doc *registry.Environments) error {
 	return nil
 }
 
-// Health returns state.json (H1). state.json.bak beside it is the same or one write ahead (H5), and the
-// totals of both have a file of their own (H4).
+// Health returns state.json. state.json.bak beside it is the same or one write ahead, and the totals of both
+// have a file of their own, because they only grow.
 func (s *Store) Health() *Document[health.State] {
 	return &Document[health.State]{store: s, dir: ".", name: "state.json", file: publicFile, mkd: publicDir,
 		lock: "document.health.lock", initial: func() health.State { return health.New(s.clock()) },
@@ -129,7 +129,7 @@ func (s *Store) Sessions(ctx context.Context) ([]string, error) {
 }
 
 // The totals of state.json have a file of their own: if neither state.json nor its backup can be read, the
-// loop begins anew and keeps its totals (H4, H5).
+// loop begins anew and keeps its totals.
 const (
 	totalsDir  = privateDir + "/heal"
 	totalsFile = "totals.json"

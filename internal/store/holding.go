@@ -18,7 +18,7 @@ func (l *Lock) Epoch() int64 { return l.record.Epoch }
 // lock. The former holder stops before it writes anything.
 func (l *Lock) Lost() <-chan struct{} { return l.lost }
 
-// View returns the lock as stage.json shows it (R5).
+// View returns the lock as stage.json shows it.
 func (l *Lock) View() workflow.Lock {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -20,13 +20,13 @@ import (
 type Kind string
 
 const (
-	KindStage        Kind = "stage"        // a run, R1–R17
-	KindPlanning     Kind = "planning"     // a run's plan, P3
-	KindErrors       Kind = "errors"       // why a run stopped, R12
+	KindStage        Kind = "stage"        // a run: its state, steps, tests and artifacts
+	KindPlanning     Kind = "planning"     // a run's plan, as the planner answered it
+	KindErrors       Kind = "errors"       // why a run stopped, and what to do
 	KindEvents       Kind = "events"       // a run's transitions, one per line
-	KindEnvironments Kind = "environments" // E1
-	KindStatus       Kind = "status"       // one issue's status, S1
-	KindState        Kind = "state"        // the state of the self-healing loop, H1
+	KindEnvironments Kind = "environments" // how far the work on each issue is
+	KindStatus       Kind = "status"       // one issue's status, in one word
+	KindState        Kind = "state"        // the state of the self-healing loop
 )
 
 // Kinds lists every Kind.

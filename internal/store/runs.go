@@ -12,7 +12,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Names within a run's folder (R18).
+// Names within a run's folder.
 const (
 	stageFile  = "stage.json"
 	planFile   = "planning.json"
@@ -74,7 +74,7 @@ func checkRun(ref workflow.RunRef, run *workflow.Run) error {
 	return run.Validate()
 }
 
-// fixRun gives errors of older writers an existing category (SPEC, resolved contradictions) and next steps that are data.
+// fixRun gives errors of older writers an existing category (INTERNAL is read as EXECUTION) and next steps that are data.
 func fixRun(run *workflow.Run) {
 	fixError(run.Error)
 	for i := range run.Steps {
@@ -115,7 +115,7 @@ func (s *Store) LoadPlan(ctx context.Context, ref workflow.RunRef) (workflow.Pla
 	return s.Plan(ref).Load(ctx)
 }
 
-// Signal changes a run's signals on behalf of a person or a UI, and nothing else of the run (R8).
+// Signal changes a run's signals on behalf of a person or a UI, and nothing else of the run.
 func (s *Store) Signal(ctx context.Context, ref workflow.RunRef, change func(*workflow.Signals) error) error {
 	return s.Stage(ref).Update(ctx, func(run *workflow.Run) error { return change(&run.Signals) })
 }

@@ -15,7 +15,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// IssueStatus returns .worktrees/.status/<issue>.json (S1).
+// IssueStatus returns .worktrees/.status/<issue>.json.
 func (s *Store) IssueStatus(issue int) *Document[registry.IssueStatus] {
 	d := &Document[registry.IssueStatus]{store: s, dir: statusDir, name: strconv.Itoa(issue) + ".json", file: publicFile,
 		mkd: publicDir, lock: "document.issue-status.lock", initial: func() registry.IssueStatus { return registry.IssueStatus{Issue: issue} },

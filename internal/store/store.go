@@ -56,7 +56,7 @@ type Config struct {
 	// ReadOnly makes, fixes and sweeps nothing: the Store reads what is there, even from a file
 	// system that can't be written, and refuses every change with ErrReadOnly.
 	ReadOnly bool
-	// Redact removes secrets from every text of a document before it is written (H6).
+	// Redact removes secrets from every text of a document before it is written.
 	Redact func(string) string
 	// Fixed is called when a document was read in an older form, with notes about what changed.
 	// The next update writes the new form.

@@ -46,7 +46,7 @@ func Validate(kind Kind, path string, data []byte) (all []*BrokenError) {
 	return all
 }
 
-// ValidateSteps returns where the steps of a stage.json leave its planning.json (R15); both are valid.
+// ValidateSteps returns where the steps of a stage.json differ from those of its planning.json; both are valid.
 func ValidateSteps(path string, stage, planning []byte) []*BrokenError {
 	run, err := strict.Decode[workflow.Run](stage, workflow.RunVersion)
 	if err != nil || len(run.Steps) == 0 {

@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/registry"
 )
 
-// PrintIssueStatus prints the status of an issue in up to four lines (S6).
+// PrintIssueStatus prints the status of an issue in up to four lines, which scripts may read.
 func PrintIssueStatus(a *command.Invocation, s registry.IssueStatus) {
 	a.Print("Issue #%d: %s\n", s.Issue, s.Status)
 	if s.Session != "" {

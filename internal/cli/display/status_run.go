@@ -18,7 +18,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// PrintRun prints what a person needs to know about a run (R17): first its state, why it stopped and what to do, then the rest.
+// PrintRun prints what a person needs to know about a run: first its state, why it stopped and what to do, then the rest.
 func PrintRun(ctx context.Context, p *command.Project, r *workflow.Run, holder store.LockRecord, held bool) {
 	interrupted := r.UnderWay() && !held
 	p.Print("%s %s\n", p.Paint(command.Bold, "#"+r.Ref()), redact.Line(r.Title, 200))

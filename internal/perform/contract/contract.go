@@ -77,7 +77,7 @@ func Read(o workflow.Outcome, role workflow.Role, data []byte, log string) (work
 	return workflow.RepairAnswered{Outcome: o, Repair: repair, LogPath: log}, err
 }
 
-// namedEnvironment expands an environment that a plan only names (P3) to an object with that name. It returns anything else
+// namedEnvironment expands an environment that a plan only names to an object with that name. It returns anything else
 // unchanged.
 func namedEnvironment(data []byte) []byte {
 	const key = "selected_environment"
