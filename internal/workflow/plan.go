@@ -81,7 +81,8 @@ func (s *Settings) ProblemOf(plan *Plan) string {
 	return ""
 }
 
-// DoWithout is what a person does about a role that its agent cannot do.
-func (r *Run) DoWithout(role Role) NextStep {
-	return r.GiveUp("or give it up").Following(Advice(fmt.Sprintf("and do without a %[1]s: roles: {%[1]s: none}", role)))
+// DoWithout is what a person does about a role that its agent cannot do. A command that only changes files does none of these roles.
+func (r *Run) DoWithout(role Role, then Verb) NextStep {
+	return Advice(fmt.Sprintf("or do without a %s: write roles: {planner: none, reviewer: none, repairer: none} in .signalbox/config.yaml, or as many of them as have no answer", role)).
+		Following(r.Ask("then", then))
 }

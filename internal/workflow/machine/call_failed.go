@@ -67,7 +67,7 @@ func (m *machine) agentFailed(e workflow.AgentFailed) {
 	again := m.again()
 	m.fail(stop, again)
 	if again.Role != workflow.Implementer && e.Code == workflow.AgentNoAnswerCode { // a script that only changes files never has one
-		r.Error.Next = append(r.Error.Next, r.DoWithout(again.Role))
+		r.Error.Next = append(r.Error.Next, r.DoWithout(again.Role, workflow.VerbRetry))
 	}
 }
 
@@ -91,7 +91,7 @@ func (m *machine) answerRefused(e workflow.AnswerRefused) {
 	stop.RelatedPaths = paths(e.LogPath)
 	stop.Next = []workflow.NextStep{r.Ask("read its answer", workflow.VerbLogs), r.Ask("then let it try again", workflow.VerbResume)}
 	if m.answered.Role != workflow.Implementer {
-		stop.Next = append(stop.Next, r.DoWithout(m.answered.Role))
+		stop.Next = append(stop.Next, r.DoWithout(m.answered.Role, workflow.VerbResume))
 	}
 	m.stop(stop)
 }

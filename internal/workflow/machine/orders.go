@@ -224,9 +224,9 @@ func (m *machine) resumed(e workflow.Resumed) {
 		j.FromBase = false
 	default:
 		// The base may be merged first if the next action begins from the last commit. Unrecorded work in the environment belongs to the
-		// commit that it started from.
+		// commit that it started from. After answers that could not be used, the configuration may leave that role out now.
 		unpaid := r.Counters.ImplementerCalls == 0 || code == workflow.TestsCannotRun
-		j.FromBase = j.NothingRecorded() && unpaid || j.BaseCommit != "" && m.beginsFromHead() && !r.Interrupted()
+		j.FromBase = j.NothingRecorded() && unpaid || code == workflow.ContractBrokenCode || j.BaseCommit != "" && m.beginsFromHead() && !r.Interrupted()
 	}
 	used, interrupted := j.Used, r.Interrupted()
 	m.queueAgain("resumed")

@@ -18,6 +18,9 @@ func (m *machine) goesFromBase(e workflow.Admitted) bool {
 	if !asked || j.Canceling || j.MergeCommit != "" || j.BaseCommit == "" {
 		return false
 	}
+	if e.Settings != nil {
+		m.leaveOut(e.Settings)
+	}
 	untestable := j.Tested != nil && !j.Tested.Forced && len(j.Tested.CannotRun(j.Settings.Goals())) > 0
 	if untestable && e.Settings != nil {
 		// A person corrected the configuration because the tests cannot run. The rest of the goal stays.
@@ -42,6 +45,28 @@ func (m *machine) goesFromBase(e workflow.Admitted) bool {
 		m.order(workflow.Action{Kind: workflow.MergeBase})
 	}
 	return true
+}
+
+// leaveOut takes the roles from the run to which the configuration gives no agent any more: whoever tries a run again after that wants it to do
+// without them. A phase that waits for such a role is skipped.
+func (m *machine) leaveOut(now *workflow.Settings) {
+	j := &m.run.Details
+	s := &j.Settings
+	if now.Workflow != s.Workflow { // another workflow may give its roles to others
+		return
+	}
+	gone := map[workflow.Role]bool{workflow.Planner: s.HasPlanner && !now.HasPlanner, workflow.Reviewer: s.HasReviewer && !now.HasReviewer}
+	s.HasPlanner, s.HasReviewer, s.NoRepairer = s.HasPlanner && now.HasPlanner, s.HasReviewer && now.HasReviewer, s.NoRepairer || now.NoRepairer
+	for _, row := range workflow.Positions {
+		record := &j.Phases[row.Phase]
+		if why := s.LeavesOut(row); why != "" && row.Phase >= j.Phase && record.Status != workflow.StepSkipped {
+			record.Status, record.Note, record.EndedAt = workflow.StepSkipped, why, &m.now
+		}
+	}
+	if len(j.Pending) > 0 && j.Pending[0].Kind == workflow.CallAgent && gone[j.Pending[0].Role] {
+		m.forget(j.Pending[0].Role)
+		j.Pending = nil
+	}
 }
 
 // startOver repeats the steps on today's base branch. The plan is kept.
