@@ -25,7 +25,7 @@ func TestTheReasonsPageSaysWhatTheCodeDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	codes := texts(t, "workflow/reason.go")
-	said := sayings(t, "workflow", "workflow/machine", "perform", "process")
+	said := sayings(t, "workflow", "workflow/machine", "perform", "process", "environment")
 	waiting, _, _ := strings.Cut(string(page), "## It tried and gave up")
 	seen := map[string]bool{}
 	for _, row := range reasonRow.FindAllStringSubmatch(string(page), -1) {

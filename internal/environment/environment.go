@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"signalbox/internal/process"
@@ -126,6 +127,26 @@ func (e *OtherSpecError) Unwrap() error { return ErrOtherSpec }
 // ErrNoIsolation: commands can't be isolated from this machine, and the configuration doesn't allow
 // running without. A person installs a sandbox or changes the configuration.
 var ErrNoIsolation = errors.New("commands cannot be isolated from this machine")
+
+// ErrNoNamespaces: bubblewrap is there, but the kernel lets it make no user namespaces. It comes with ErrNoIsolation.
+var ErrNoNamespaces = errors.New("the kernel refuses user namespaces")
+
+// IsolationAdvice returns what a person can do about ErrNoIsolation, other than to do without.
+func IsolationAdvice(err error) string {
+	if !errors.Is(err, ErrNoNamespaces) {
+		return "install bubblewrap (apt-get install bubblewrap)"
+	}
+	for _, refusal := range []struct{ file, value, set string }{
+		{"kernel/apparmor_restrict_unprivileged_userns", "1", "kernel.apparmor_restrict_unprivileged_userns=0"},
+		{"user/max_user_namespaces", "0", "user.max_user_namespaces=15000"},
+		{"kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"},
+	} {
+		if text, err := os.ReadFile("/proc/sys/" + refusal.file); err == nil && strings.TrimSpace(string(text)) == refusal.value {
+			return "let programs make user namespaces: sudo sysctl -w " + refusal.set
+		}
+	}
+	return "let programs make user namespaces: see sysctl user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns, or, in a container, start it with --security-opt seccomp=unconfined"
+}
 
 // ErrNoContainer: no container can be made or started, because of the engine, the image or a limit. The
 // wrapping error says what a person can do; a retry does not help.

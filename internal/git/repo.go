@@ -25,6 +25,10 @@ var (
 	ErrTooOld = errors.New("git is too old")
 	// ErrNotRepository: the folder is not in the work tree of a git repository.
 	ErrNotRepository = errors.New("not in the work tree of a git repository")
+	// ErrBare: the repository has no work tree. It is an ErrNotRepository, too.
+	ErrBare = fmt.Errorf("a bare repository, so %w", ErrNotRepository)
+	// ErrUnreadable: git can't read the repository, often its configuration. It is an ErrNotRepository, too.
+	ErrUnreadable = fmt.Errorf("git can't read it, so %w", ErrNotRepository)
 	// ErrNotYours: the repository belongs to another user of this machine, and the user's git doesn't
 	// trust it. The error is a *NotYoursError.
 	ErrNotYours = errors.New("the repository belongs to another user")
@@ -39,6 +43,8 @@ var (
 	// ErrUnreachable: a remote was not reached, or the connection ended before the answer did. A later
 	// retry may help.
 	ErrUnreachable = gitcmd.ErrUnreachable
+	// ErrNoSSH: the remote is reached by ssh, and there is no such program.
+	ErrNoSSH = gitcmd.ErrNoSSH
 	// ErrRejected: the remote refused a push for a reason of its own (a protected branch, a hook). A
 	// retry does not help.
 	ErrRejected = errors.New("the remote refused the push")
@@ -165,7 +171,13 @@ func notRepository(dir string, err error) error {
 		if strings.HasPrefix(failed.Message, "fatal: not a git repository") {
 			return ErrNotRepository
 		}
-		return fmt.Errorf("%w (%s)", ErrNotRepository, failed.Message)
+		switch {
+		case strings.Contains(failed.Message, "bare repository"):
+			return fmt.Errorf("%w (%s)", ErrBare, failed.Message)
+		case strings.Contains(failed.Message, "must be run in a work tree"):
+			return fmt.Errorf("%w (%s)", ErrNotRepository, failed.Message)
+		}
+		return fmt.Errorf("%w (%s)", ErrUnreadable, failed.Message)
 	}
 	return err
 }

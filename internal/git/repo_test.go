@@ -44,15 +44,21 @@ func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	bare := newProject(t)
 	bare.git("init", "-q", "--bare", "bare.git")
-	for name, dir := range map[string]string{
-		"a folder without a repository": t.TempDir(),
-		"a bare repository":             filepath.Join(bare.dir, "bare.git"),
-		"the git folder itself":         filepath.Join(bare.dir, ".git"),
+	broken := newProject(t)
+	broken.write(".git/config", "[core\n")
+	for name, c := range map[string]struct {
+		dir  string
+		also error
+	}{
+		"a folder without a repository": {t.TempDir(), git.ErrNotRepository},
+		"a bare repository":             {filepath.Join(bare.dir, "bare.git"), git.ErrBare},
+		"the git folder itself":         {filepath.Join(bare.dir, ".git"), git.ErrNotRepository},
+		"a broken configuration":        {broken.dir, git.ErrUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := git.Open(t.Context(), process.Host{}, dir)
-			if !errors.Is(err, git.ErrNotRepository) || strings.Contains(err.Error(), "fatal: not a git repository") {
+			_, err := git.Open(t.Context(), process.Host{}, c.dir)
+			if !errors.Is(err, git.ErrNotRepository) || !errors.Is(err, c.also) || strings.Contains(err.Error(), "fatal: not a git repository") {
 				t.Errorf("got %v", err)
 			}
 		})

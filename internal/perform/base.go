@@ -107,9 +107,9 @@ func (x *execution) askedFor(ctx context.Context, failures []workflow.TestFailur
 	}
 	text := request.Title + "\n" + request.Body
 	for i := range failures {
-		failures[i].Asked = nil
+		failures[i].Asked, failures[i].OfRequest = nil, slices.Contains(request.Tests, failures[i].Command)
 		for _, name := range failures[i].Tests {
-			if names(text, name) || slices.Contains(request.Tests, failures[i].Command) {
+			if names(text, name) || failures[i].OfRequest {
 				failures[i].Asked = append(failures[i].Asked, name)
 			}
 		}

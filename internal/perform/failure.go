@@ -29,7 +29,7 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 	var uncallable *AgentError
 	var submodule *environment.SubmoduleError
 	var unfinished *forge.UnfinishedError
-	var broken interface{ Place() string } // a document that can't be read, whatever keeps it
+	var broken interface{ File() string } // a document that can't be read, whatever keeps it
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		e.ReasonCode, e.Retryable, e.Category = workflow.NoSpaceCode, false, workflow.CategoryEnvironment
@@ -47,7 +47,7 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 		e.Next = []workflow.NextStep{x.run.Ask("have it made again from the recorded work", workflow.VerbResume)}
 	case errors.Is(err, environment.ErrNoIsolation):
 		e.ReasonCode, e.Retryable = workflow.NoIsolationCode, false
-		unprotected := x.run.Ask("install bubblewrap (apt-get install bubblewrap), or say that commands may run unprotected", workflow.VerbResume)
+		unprotected := x.run.Ask(environment.IsolationAdvice(err)+", or say that commands may run unprotected", workflow.VerbResume)
 		unprotected.Unsandboxed = true
 		e.Next = []workflow.NextStep{unprotected}
 	case errors.Is(err, environment.ErrOtherSpec):
@@ -97,6 +97,10 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, forge.ErrNoBase):
 		e.ReasonCode, e.Retryable, e.Title = workflow.NoBaseBranchCode, false, "the base branch is gone"
 		e.Next = []workflow.NextStep{byGit("make it again", "branch", x.run.Details.Base, "COMMIT"), resume, x.run.GiveUp("or give the run up")}
+	case errors.Is(err, git.ErrNoSSH):
+		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.RemoteRefusesCode, false, workflow.CategoryGit, "the remote is reached by ssh, and there is no such program"
+		advise(workflow.Advice("install it: apt-get install openssh-client"),
+			workflow.Advice("or keep branches and merges on this machine: push: never in .signalbox/config.yaml"))
 	case errors.Is(err, forge.ErrRemote):
 		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.RemoteRefusesCode, mayPass(err), workflow.CategoryGit, "the remote refuses the merge"
 		if errors.Is(err, git.ErrUnreachable) {
@@ -109,7 +113,7 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 		advise(workflow.NextStep{Text: "see what is missing", Verb: workflow.VerbList})
 	case errors.As(err, &broken):
 		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.BrokenDocumentCode, false, workflow.CategoryInput, "a document cannot be read"
-		advise(workflow.Advice("it is kept as it is; fix it, or move it away: " + broken.Place()))
+		advise(workflow.Advice("it is kept as it is; fix it, or move it away: " + broken.File()))
 	case errors.Is(err, fs.ErrPermission):
 		e.ReasonCode, e.Retryable = workflow.NoPermissionCode, false
 		step := workflow.NextStep{Text: "let yourself read and write it"}

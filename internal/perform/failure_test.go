@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"signalbox/internal/commandline"
+	"signalbox/internal/environment"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
 	"signalbox/internal/store"
@@ -38,6 +39,8 @@ func TestOnlyPassingErrorsAreRetried(t *testing.T) {
 		{&fs.PathError{Op: "open", Path: "/x/y z", Err: syscall.EACCES}, false, `chmod u+rwX "/x/y z"`},
 		{&fs.PathError{Op: "open", Path: "/x/y", Err: syscall.EROFS}, false, "file system writable"},
 		{&store.BrokenError{Path: "runs/RQ-1/planning.json", Reason: "unexpected EOF"}, false, "runs/RQ-1/planning.json"},
+		{&store.BrokenError{Path: "environments.json", Line: 2, Column: 1, Reason: "unexpected EOF"}, false, "move it away: environments.json;"},
+		{fmt.Errorf("%w: %w", forge.ErrRemote, git.ErrNoSSH), false, "apt-get install openssh-client"},
 		{fmt.Errorf("write: %w: %w", store.ErrWrite, syscall.ENOSPC), false, "free disk space"},
 	} {
 		err := fmt.Errorf("do something: %w", c.err)
@@ -58,6 +61,17 @@ func TestAnUnreachableRemoteDoesNotCountAsARefusal(t *testing.T) {
 		got := (&execution{Performer: &Performer{}}).failure(workflow.Action{Kind: workflow.CreateBranch}, err)
 		if got.ReasonCode != workflow.RemoteRefusesCode || !strings.Contains(got.Title, says) {
 			t.Errorf("%v: %s, %q; want %q", err, got.ReasonCode, got.Title, says)
+		}
+	}
+}
+
+func TestWhatKeepsCommandsFromBeingIsolatedIsTold(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{"install bubblewrap (apt-get install bubblewrap)": environment.ErrNoIsolation,
+		"let programs make user namespaces: ": fmt.Errorf("%w: %w", environment.ErrNoIsolation, environment.ErrNoNamespaces)} {
+		got := (&execution{Performer: &Performer{}}).failure(workflow.Action{Kind: workflow.CreateEnvironment}, err)
+		if lines := strings.Join(commandline.Lines(&got), "; "); !strings.HasPrefix(lines, want) || !strings.Contains(lines, "--unsandboxed") {
+			t.Errorf("%v: to do %q, want %q", err, lines, want)
 		}
 	}
 }

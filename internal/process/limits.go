@@ -56,7 +56,7 @@ func Exhausted(err error) (what, advice string) {
 	}
 	says := func(words string) bool { return strings.Contains(err.Error(), words) }
 	switch {
-	case errors.Is(err, syscall.EAGAIN) && says("fork/exec"), says("Resource temporarily unavailable"), says("unable to fork"):
+	case errors.Is(err, syscall.EAGAIN) && says("fork/exec"), says("Resource temporarily unavailable"), says("unable to fork") && !says("No such file or directory"): // git says so, too, of a program that isn't there
 		return "no further process can be started", "end programs that you do not need, or allow more processes: ulimit -u (of a service: TasksMax)"
 	case errors.Is(err, syscall.EMFILE), says("Too many open files"):
 		return "no further file can be opened", "allow more open files: ulimit -n (of a service: LimitNOFILE), or name fewer requests at once"

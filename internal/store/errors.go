@@ -47,6 +47,9 @@ func (e *BrokenError) Place() string {
 	return fmt.Sprintf("%s:%d:%d", e.Path, e.Line, e.Column)
 }
 
+// File returns the file alone, as a command takes it.
+func (e *BrokenError) File() string { return e.Path }
+
 // Unwrap lets errors.Is find ErrBroken and the cause.
 func (e *BrokenError) Unwrap() []error { return []error{ErrBroken, e.Err} }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/engine"
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone/sandbox"
@@ -29,16 +30,22 @@ func Explained(err error) error {
 	if errors.Is(err, engine.ErrNotSaved) && errors.Is(err, fs.ErrNotExist) {
 		return &problem.Error{Err: err, Hint: `something removed Signalbox's files while it worked, so it stopped: continue with "signalbox resume"`, Code: problem.CodeOf(err)}
 	}
+	// A file that can't be read may be the one that is meant, so it comes before what isn't found.
+	if denied := (*local.RequestError)(nil); errors.As(err, &denied) && errors.Is(denied, fs.ErrPermission) {
+		return &problem.Error{Err: err, Hint: "let yourself read it: chmod u+r " + commandline.ShellWord(denied.Path), Code: problem.General}
+	}
 	for _, known := range []struct {
 		is   error
 		hint string
 	}{
+		{git.ErrBare, "clone it, and work in the clone: git clone . ../work && cd ../work"},
+		{git.ErrUnreadable, "fix what git names, until this shows no error: git status"},
 		{git.ErrNotRepository, `go to a git repository, or make this one: git init`},
 		{git.ErrNoGit, "install git: apt-get install git"},
 		{git.ErrNoAnswer, `see what git waits for: GIT_TRACE=1 git status`},
 		{git.ErrTooOld, "install a newer git"},
-		{environment.ErrNoIsolation, `install bubblewrap ("apt-get install bubblewrap"), or add --unsandboxed if you trust what will run`},
-		{sandbox.ErrNotBuilt, `install bubblewrap ("apt-get install bubblewrap"), or set SIGNALBOX_SANDBOX=none if you trust what will run`},
+		{environment.ErrNoIsolation, environment.IsolationAdvice(err) + ", or add --unsandboxed if you trust what will run"},
+		{sandbox.ErrNotBuilt, environment.IsolationAdvice(err) + ", or set SIGNALBOX_SANDBOX=none if you trust what will run"},
 		{environment.ErrNoContainer, `"signalbox doctor" says what is missing; environment.driver: clone works without containers`},
 		{store.ErrPlanChanged, "put the file back as it was, then \"signalbox resume\"; a plan must not change while a run follows it"},
 		{store.ErrBroken, `Signalbox leaves the file as it is; fix it by hand, "signalbox document validate" says what is wrong`},

@@ -9,6 +9,10 @@ import (
 	"testing"
 
 	"signalbox/internal/engine"
+	"signalbox/internal/environment"
+	"signalbox/internal/forge"
+	"signalbox/internal/forge/local"
+	"signalbox/internal/git"
 	"signalbox/internal/problem"
 )
 
@@ -19,5 +23,29 @@ func TestARemovedFileIsNotBlamedOnTheDisk(t *testing.T) {
 		if err := Explained(fmt.Errorf("%w: %w", engine.ErrNotSaved, cause)); !errors.As(err, &p) || !strings.Contains(p.Hint, want) {
 			t.Errorf("%v is explained by %v, want %q", cause, p, want)
 		}
+	}
+}
+
+func TestAHintNamesWhatHelps(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{git.ErrBare, "git clone"},
+		{git.ErrUnreadable, "git status"},
+		{git.ErrNotRepository, "git init"},
+		{environment.ErrNoIsolation, "apt-get install bubblewrap"},
+		{fmt.Errorf("%w: %w", environment.ErrNoIsolation, environment.ErrNoNamespaces), "let programs make user namespaces: "},
+		{fmt.Errorf("%w %w", forge.ErrNotFound, &local.RequestError{Path: "requests/1.md", Err: syscall.EACCES}), "chmod u+r requests/1.md"},
+		{&local.RequestError{Path: "requests/1.md", Err: errors.New("line 2: wrong")}, "fix the file"},
+	} {
+		var p *problem.Error
+		if err := Explained(c.err); !errors.As(err, &p) || !strings.Contains(p.Hint, c.want) {
+			t.Errorf("%v is explained by %+v, want %q", c.err, p, c.want)
+		}
+	}
+	if code := problem.CodeOf(Explained(fmt.Errorf("%w %w", forge.ErrNotFound, &local.RequestError{Path: "1.md", Err: syscall.EACCES}))); code != problem.General {
+		t.Errorf("a request that may not be read ends with code %d", code)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"signalbox/internal/commandline"
@@ -100,6 +101,14 @@ func (p *Project) MayMergeInto(ctx context.Context, base string, request forge.R
 	if invalid {
 		return &problem.Error{Err: missing, Hint: `name one of those that "git branch" lists`}
 	}
+	if remote, branch, ok := strings.Cut(base, "/"); ok {
+		if _, err := p.Repo.Remote(ctx, remote); err == nil { // a run merges into a branch of this repository
+			if _, err := p.Repo.Resolve(ctx, "refs/heads/"+branch); err == nil {
+				return &problem.Error{Err: missing, Hint: fmt.Sprintf("name the branch here, not the remote's: %s", branch)}
+			}
+			return &problem.Error{Err: missing, Hint: fmt.Sprintf("make a branch of it here: git branch %s %s; and name that: %[1]s", commandline.ShellWord(branch), commandline.ShellWord(base))}
+		}
+	}
 	return &problem.Error{Err: missing,
 		Hint: fmt.Sprintf("name one of those that \"git branch\" lists, or make it: git branch %s", commandline.ShellWord(base))}
 }
@@ -119,10 +128,21 @@ var errNothingCommitted = &problem.Error{Err: errors.New("nothing is committed h
 // FirstCommit is what to type in a repository without any.
 const FirstCommit = `make the first commit: git add . && git commit -m Begin`
 
+// FixWorkflow is what to do about a workflow that is none, which the file, a variable or a flag may name.
+func (p *Project) FixWorkflow() string {
+	switch {
+	case len(p.Overrides.Workflow) > 0:
+		return "correct --workflow: signalbox run --help shows what there is"
+	case p.Env("SIGNALBOX_WORKFLOW") != "":
+		return "correct the variable SIGNALBOX_WORKFLOW, or: unset SIGNALBOX_WORKFLOW"
+	}
+	return "correct workflow in " + config.Name
+}
+
 func (p *Project) settings(request forge.Request) (workflow.Settings, error) {
 	name, phases, err := workflow.WorkflowPhases(p.Config.Workflow...)
 	if err != nil {
-		return workflow.Settings{}, &problem.Error{Err: err, Hint: "fix workflow in " + config.Name, Code: problem.Usage}
+		return workflow.Settings{}, &problem.Error{Err: err, Hint: p.FixWorkflow(), Code: problem.Usage}
 	}
 	_, _, planner := p.Config.AgentFor("planner", name)
 	_, _, reviewer := p.Config.AgentFor("reviewer", name)

@@ -48,6 +48,8 @@ type TestFailure struct {
 	Unsettled bool `json:"unsettled,omitzero"`
 	// NoTests: no test ran.
 	NoTests bool `json:"no_tests,omitzero"`
+	// OfRequest: the request brings the command.
+	OfRequest bool `json:"of_request,omitzero"`
 	// Asked are those of Tests that the request is about: its text names them, or it brings the command itself.
 	Asked []string `json:"asked,omitempty"`
 	// Summary is how it failed, a few lines.
@@ -97,6 +99,29 @@ func (b *BaseCheck) CannotRun(tests []string) (why []string) {
 		}
 	}
 	return why
+}
+
+// Corrections are what a person can do about those of the tests that say nothing about any change, each as a step that others follow.
+func (b *BaseCheck) Corrections(tests []string, request string) (steps []NextStep) {
+	const configuration = ".signalbox/config.yaml"
+	var files []string
+	for i := range b.Failures {
+		f := &b.Failures[i]
+		if !f.cannotRun() || !slices.Contains(tests, f.Command) {
+			continue
+		}
+		file := configuration
+		if f.OfRequest && request != "" {
+			file = request
+		}
+		if !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+		if program, _, _ := strings.Cut(f.Command, " "); f.ExitCode == exitNotExecutable && strings.HasPrefix(program, "./") {
+			steps = append(steps, Advice(fmt.Sprintf("let %s be executed: chmod +x %[1]s, and commit that; or start it with its shell: sh %[1]s", program)))
+		}
+	}
+	return append(steps, Advice("correct tests in "+strings.Join(files, " and ")+", or have environment.set_up install what they need"))
 }
 
 // BaseNote is what the check of the base came to, for the phase in which it ran.

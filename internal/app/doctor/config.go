@@ -38,7 +38,7 @@ func (p *examination) lookAtRepository(ctx context.Context, add func(Finding)) {
 	}
 	if p.ConfigError == nil {
 		if _, _, err := workflow.WorkflowPhases(p.Config.Workflow...); err != nil {
-			add(Finding{"workflow", VerdictMissing, err.Error(), "correct workflow in " + config.Name})
+			add(Finding{"workflow", VerdictMissing, err.Error(), p.FixWorkflow()})
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/config"
+	"signalbox/internal/environment"
 	"signalbox/internal/wire"
 )
 
@@ -20,7 +21,7 @@ func (p *examination) lookAtIsolation(ctx context.Context, add func(Finding)) {
 		if e := p.Config.Environment; e.Memory != 0 || e.CPUs != 0 || e.Processes != 0 { // they may keep a sandbox from starting
 			limits = "raise environment.memory, cpus or processes; or "
 		}
-		add(Finding{"isolation", VerdictMissing, err.Error(), limits + "apt-get install bubblewrap; or, if you trust what will run: signalbox run --unsandboxed"})
+		add(Finding{"isolation", VerdictMissing, err.Error(), limits + environment.IsolationAdvice(err) + "; or, if you trust what will run: signalbox run --unsandboxed"})
 	case p.Config.Environment.Sandbox == config.SandboxNone:
 		add(Finding{"isolation", VerdictWarning, "none: agents and commands run on this machine as you. " + note, "set environment.sandbox: bubblewrap"})
 	default:

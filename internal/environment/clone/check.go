@@ -34,6 +34,10 @@ func (d *Driver) Check(ctx context.Context) (note string, err error) {
 		err = d.sandbox.Probe(ctx, sandbox.View{Mounts: m})
 	}
 	if err != nil {
+		refused := func(words string) bool { return strings.Contains(err.Error(), words) }
+		if slices.ContainsFunc([]string{"No permissions to create", "Creating new namespace failed", "setting up uid map", "Operation not permitted"}, refused) {
+			err = fmt.Errorf("%w: %w", environment.ErrNoNamespaces, err)
+		}
 		return "", fmt.Errorf("%w: %w", environment.ErrNoIsolation, err)
 	}
 	return strings.Join(d.sandbox.Notes(), "; "), nil

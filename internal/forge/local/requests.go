@@ -87,7 +87,7 @@ func (f *Forge) Find(ctx context.Context, refs ...string) ([]forge.Request, erro
 					return nil, err
 				}
 			}
-			return nil, errors.Join(absentError(ref), errors.Join(broken...))
+			return nil, absent(ref, broken)
 		}
 		if request.Closed, err = f.closed(ctx, *request); err != nil {
 			return nil, err
@@ -95,6 +95,16 @@ func (f *Forge) Find(ctx context.Context, refs ...string) ([]forge.Request, erro
 		found = append(found, *request)
 	}
 	return found, nil
+}
+
+// absent is the error for a request that no readable file has. Those that may not be read come first: one of them may be meant.
+func absent(ref string, broken []error) error {
+	for _, err := range broken {
+		if errors.Is(err, fs.ErrPermission) {
+			return fmt.Errorf("%w, among those that can be read: %w", absentError(ref), errors.Join(broken...))
+		}
+	}
+	return errors.Join(absentError(ref), errors.Join(broken...))
 }
 
 // readRequests returns the valid files by number, and an error for each invalid one.

@@ -52,7 +52,7 @@ func complaint(stderr string) string {
 		if line != "" {
 			last = line
 		}
-		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") {
+		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") || strings.HasPrefix(line, "ssh: ") {
 			marked = append(marked, line)
 		}
 	}
@@ -112,8 +112,14 @@ var refusals = []string{
 	"could not read username", "could not read password", "host key verification failed",
 }
 
-// Is makes errors.Is(err, ErrUnreachable) true for network errors of git, ssh and curl.
+// ErrNoSSH: git found no program ssh to reach the remote with.
+var ErrNoSSH = errors.New("there is no program ssh")
+
+// Is makes errors.Is(err, ErrUnreachable) true for network errors of git, ssh and curl, and errors.Is(err, ErrNoSSH) if there is no ssh.
 func (e *Error) Is(target error) bool {
+	if target == ErrNoSSH {
+		return strings.Contains(e.Stderr, "cannot run ssh: No such file or directory")
+	}
 	stderr := strings.ToLower(e.Stderr)
 	said := func(words string) bool { return strings.Contains(stderr, words) }
 	return target == ErrUnreachable && !slices.ContainsFunc(refusals, said) && slices.ContainsFunc(networkWords, said)

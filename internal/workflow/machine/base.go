@@ -50,9 +50,10 @@ func (m *machine) baseTested(e workflow.TestsEnded) {
 	}
 	// No change would make these commands pass, so the run stops before the first paid call.
 	stop := m.problem(workflow.CategoryTest, workflow.TestsCannotRun, "the tests cannot run", strings.Join(why, "\n"))
-	stop.Next = []workflow.NextStep{
-		workflow.Advice("correct tests in .signalbox/config.yaml, or have environment.set_up install what they need").Following(m.run.ThenResume()),
-		m.run.Forced("or go on without knowing what they say")}
+	stop.Next = b.Corrections(j.Settings.Goals(), m.run.Artifacts.RequestPath)
+	last := len(stop.Next) - 1
+	stop.Next[last] = stop.Next[last].Following(m.run.ThenResume())
+	stop.Next = append(stop.Next, m.run.Forced("or go on without knowing what they say"))
 	stop.RelatedPaths = paths(b.LogPath)
 	m.stop(stop)
 }
