@@ -5,8 +5,11 @@ import (
 	"time"
 )
 
-// Finish ends the current pass (SPEC H3, patterns 2 to 4) and returns it; the zero Pass if none is running. The next look is due one interval,
-// every, after the beginning of this pass.
+// Finish ends the current pass and returns it; the zero Pass if none is running. The next look is due one interval, every, after the beginning of
+// this pass.
+//
+// A failed repair counts the pass as failed. A pass whose repairs all succeeded sets the count apart, as Loop.Unverified, until the next look shows
+// that they hold; one that waits for a person leaves the count as it is.
 func (h *State) Finish(every time.Duration, now time.Time) Pass {
 	p := h.Loop.Pass
 	if p == nil {
@@ -55,8 +58,8 @@ func (h *State) schedule(p Pass, every time.Duration, now time.Time) {
 	h.Loop.NextRunAt = started.Add(every).UTC().Format(time.RFC3339)
 }
 
-// Well ends a pass that found nothing (SPEC H3, pattern 1) and returns it. After HealthyPasses such passes in a row, open errors count as gone and
-// a critical state ends.
+// Well ends a pass that found nothing and returns it. A repair that was not verified before now is. After HealthyPasses such passes in a row, open
+// errors count as gone and a critical state ends.
 func (h *State) Well(pass Pass, every time.Duration, now time.Time) Pass {
 	pass.Result, pass.EndedAt = PassHealthy, now.UTC().Format(time.RFC3339)
 	h.Loop.HealthyPasses = min(h.Loop.HealthyPasses+1, HealthyPasses)
@@ -77,7 +80,9 @@ func (h *State) Well(pass Pass, every time.Duration, now time.Time) Pass {
 	return pass
 }
 
-// ToClose returns the ids of the requests that the next pass without findings will close.
+// ToClose returns the ids of the requests that the next pass without findings will close: those that could not be closed before and, if that pass is
+// the last of HealthyPasses, those about critical states and about errors that disappeared by themselves. An error whose repair was merged is left
+// out, because its own run closes its request.
 func (h *State) ToClose() (requests []string) {
 	requests = slices.Clone(h.Loop.Unclosed)
 	if h.Loop.HealthyPasses+1 < HealthyPasses {
@@ -95,7 +100,8 @@ func (h *State) ToClose() (requests []string) {
 	return requests
 }
 
-// Rearm allows repairs again after a person acted on a critical state. The status becomes degraded, so a look is due at once.
+// Rearm allows repairs again after a person acted on a critical state. The status becomes degraded, so a look is due at once. The request about the
+// critical state stays open until its cause is gone.
 func (h *State) Rearm(now time.Time) {
 	h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
 	h.LastHealthStatus = Degraded

@@ -5,26 +5,27 @@ import (
 	"time"
 )
 
-// GateDecision is the control layer's decision on the next pass.
+// GateDecision is the control layer's decision on the next pass. It is made before each pass, from state.json alone, and starts nothing itself.
 type GateDecision string
 
 const (
-	// GateGo starts a pass: a look, or a repair whose cooldown is over.
+	// GateGo starts a pass: a look is due, or a repair whose cooldown is over. In CI the job continues with "signalbox heal". Exit code 0.
 	GateGo GateDecision = "go"
-	// GateStop starts none: nothing is due yet, or a pass is running.
+	// GateStop starts none: nothing is due yet, or a pass is running. The next schedule asks again. Exit code 8.
 	GateStop GateDecision = "stop"
-	// GateCooldown starts none: a repair failed, and the next waits until Gate.Until.
+	// GateCooldown starts none: a repair failed, and the next waits until Gate.Until. Exit code 9.
 	GateCooldown GateDecision = "cooldown"
-	// GateCritical repairs nothing until a person rearms the loop. Looks go on; see Gate.Look.
+	// GateCritical repairs nothing until a person rearms the loop. Looks continue; see Gate.Look. Exit code 3.
 	GateCritical GateDecision = "critical"
 )
 
-// Gate is a decision and its reason.
+// Gate is a decision with its reason, as "signalbox heal gate" prints it.
 type Gate struct {
+	// Decision is the word for scripts.
 	Decision GateDecision `json:"decision"`
-	// Reason is a sentence for people.
+	// Reason is a sentence for people, without a period.
 	Reason string `json:"reason"`
-	// Until is the end of the cooldown, or the time of the next look. Zero if neither applies.
+	// Until is the end of the cooldown, or the time of the next look, in UTC. Zero if neither applies.
 	Until time.Time `json:"until,omitzero"`
 	// Look is true if the state is critical and a look is due. Such a pass repairs nothing; HealthyPasses of them without findings end the critical
 	// state.
@@ -32,6 +33,9 @@ type Gate struct {
 }
 
 // Gate decides whether a pass is due. every is the interval between two looks at a healthy project; zero means Interval.
+//
+// A status that is not known to be healthy is always a reason to look: the document may have been written by another program, or lost and made
+// again.
 func (h *State) Gate(every time.Duration, now time.Time) Gate {
 	if every <= 0 {
 		every = Interval
@@ -41,8 +45,13 @@ func (h *State) Gate(every time.Duration, now time.Time) Gate {
 		_, waits := h.waits(every, now)
 		return Gate{Decision: GateCritical, Reason: h.FailedInARow() + "; a person must act", Look: !waits}
 	case h.RetryRequired:
-		if until := h.cooldown(now); until.After(now) {
-			return Gate{Decision: GateCooldown, Reason: "a repair failed; the next one waits for the end of its cooldown", Until: until}
+		until, err := time.Parse(time.RFC3339, h.CooldownUntil)
+		if written, e := time.Parse(time.RFC3339, h.UpdatedAt); e == nil && until.Sub(written) > RepairCooldown {
+			until = written.Add(RepairCooldown)
+		}
+		// An end more than RepairCooldown from now was written by another clock. It counts as over, because otherwise it might never come.
+		if err == nil && until.After(now) && until.Sub(now) <= RepairCooldown {
+			return Gate{Decision: GateCooldown, Reason: "a repair failed; the next one waits for the end of its cooldown", Until: until.UTC()}
 		}
 		return Gate{Decision: GateGo, Reason: "a repair is due: the last one failed and its cooldown is over"}
 	case h.LastHealthStatus != Healthy:
@@ -82,20 +91,4 @@ func (h *State) waits(every time.Duration, now time.Time) (next time.Time, waits
 		next = recorded
 	}
 	return next.UTC(), next.After(now) && next.Sub(now) <= every
-}
-
-// cooldown returns the end of the repair cooldown, at most RepairCooldown after the document was written. If that is still more than RepairCooldown
-// from now, another clock wrote it; the cooldown counts as over, because otherwise it might never end.
-func (h *State) cooldown(now time.Time) (until time.Time) {
-	until, err := time.Parse(time.RFC3339, h.CooldownUntil)
-	if err != nil {
-		return time.Time{}
-	}
-	if written, err := time.Parse(time.RFC3339, h.UpdatedAt); err == nil && until.Sub(written) > RepairCooldown {
-		until = written.Add(RepairCooldown)
-	}
-	if until.Sub(now) > RepairCooldown {
-		return time.Time{}
-	}
-	return until.UTC()
 }

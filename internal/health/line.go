@@ -3,17 +3,31 @@ package health
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // normalLine rewrites a line so that it is the same each time the same thing fails. Whether a word is a date or an id can depend on its neighbors,
-// so the line is read as a whole.
+// so the line is read as a whole. It returns an empty string for a line that says nothing.
+//
+//	12:04:33 worker[812]: dial tcp 10.0.0.7:41234: connection refused   →  worker dial tcp 10.0.0.7 connection refused
+//	/home/ada/shop/web/cart.test.ts:17:3 expected 3, got 1,234          →  web/cart.test.ts expected 3 got <n>
+//	2026-11-21T07:04:33Z request 8f14e45fceea167a failed after 1.5s     →  request <id> failed after
+//	exit status 2                                                       →  exit status 2
 func normalLine(line string) string {
+	// System logs begin with "program[123]:"; the number is that of the process.
+	before, after, found := strings.Cut(line, "]:")
+	if i := strings.LastIndexByte(before, '['); found && i > 0 && number(before[i+1:]) && !unicode.IsSpace(rune(before[i-1])) {
+		line = before[:i] + ":" + after
+	}
+	separates := func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("()[]{}<>\"'`,;=|\u2018\u2019\u201c\u201d\u2192", r)
+	}
 	var words, normal []string
-	for _, word := range strings.FieldsFunc(ungrouped(withoutProcess(line)), separates) {
+	for _, word := range strings.FieldsFunc(ungrouped(line), separates) {
 		words = append(words, strings.Trim(word, ".:!?*-_~#"))
 	}
 	for i, word := range words {
-		before, after := "", ""
+		before, after = "", ""
 		if i > 0 {
 			before = strings.ToLower(words[i-1])
 		}
@@ -24,10 +38,12 @@ func normalLine(line string) string {
 			normal = append(normal, word)
 		}
 	}
-	if !slices.ContainsFunc(normal, meaningful) {
-		return ""
+	for _, word := range normal { // a line of placeholders and drawn lines says nothing
+		if strings.ContainsFunc(word, unicode.IsLetter) && !strings.HasPrefix(word, "<") {
+			return strings.Join(normal, " ")
+		}
 	}
-	return strings.Join(normal, " ")
+	return ""
 }
 
 // ungrouped removes the commas from grouped numbers such as 1,234,567: one to three digits, then exactly three after each comma.
@@ -48,6 +64,7 @@ func ungrouped(line string) string {
 	return out.String()
 }
 
+// inWord reports whether a byte can be part of a name.
 func inWord(b byte) bool {
 	return b == '_' || '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z'
 }
@@ -74,9 +91,10 @@ func normalWord(word, before, after string) string {
 func inDate(word string) bool { return number(word) || isTime(word) || isMonth(word) }
 
 var (
-	// numbered are words followed by a number that changes each time.
+	// numbered are words followed by a number that changes each time: it becomes <n>.
 	numbered = []string{"goroutine", "pid", "port", "thread", "process", "worker", "line", "fd", "uid", "in", "after", "took", "attempt", "seed"}
-	// coded are words followed by a number that identifies the error; versioned are words followed by a number that says what was required.
+	// coded are words followed by a number that identifies the error. versioned are words followed by a number that says which version was required.
+	// Both numbers stay.
 	coded     = []string{"error", "err", "errno", "code", "status", "exit", "warning", "sqlstate"}
 	versioned = []string{"python", "node", "go", "java", "ruby", "php", "version", "requires", "glibc", "gcc", "rust", "npm"}
 )
@@ -100,7 +118,7 @@ func isDigits(s string, least, most int) bool {
 	return len(s) >= least && len(s) <= most && strings.Trim(s, decimals) == ""
 }
 
-// root is a folder below which the first levels differ from machine to machine; the number says how many.
+// root is a folder below which the first levels of a path differ from machine to machine; depths says how many levels.
 type root struct {
 	name   string
 	depths int
@@ -114,6 +132,7 @@ var roots = []root{{"/tmp/", 2}, {"/var/", 2}, {"/home/", 2}, {"/root/", 1}, {"/
 // within are the roots that also count inside another root, as in /mnt/home/.
 var within = []string{"/home/", "/users/", "/builds/", "/workspace/"}
 
+// rootOf returns the root of a lowercase path; nil if it has none.
 func rootOf(lower string) *root {
 	i := slices.IndexFunc(roots, func(r root) bool { return strings.HasPrefix(lower, r.name) })
 	if i < 0 {

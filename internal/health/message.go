@@ -10,11 +10,13 @@ import (
 
 // ErrorID returns an id for an error, made of the check that found it and a hash of its message, with everything removed that changes from one
 // failure to the next. head is our own description; said is the program's output.
+//
+// Ids are in state.json and in the keys of requests. A change of these rules gives every open error a new id: its request would be opened twice.
 func ErrorID(check, head, said string) string {
 	return fmt.Sprintf("%s-%.6x", check, sha256.Sum256([]byte(check+"\n"+NormalMessage(head, said))))
 }
 
-// signatureLines limits how many lines of a message go into an error's id.
+// signatureLines limits how many lines of a message go into an error's id. Endless output would differ somewhere.
 const signatureLines = 500
 
 // NormalMessage returns the part of a failure that is the same when the same thing fails again: the head, and those lines of the output that name
@@ -23,7 +25,10 @@ const signatureLines = 500
 // printed.
 func NormalMessage(head, said string) string {
 	all := normalLines(said)
-	lines := slices.DeleteFunc(slices.Clone(all), func(line string) bool { return !tells(line) })
+	lines := slices.DeleteFunc(slices.Clone(all), func(line string) bool {
+		line = strings.ToLower(line)
+		return !slices.ContainsFunc(errorWords, func(word string) bool { return strings.Contains(line, word) })
+	})
 	if len(lines) == 0 {
 		lines = all
 	}
@@ -45,35 +50,11 @@ func normalLines(text string) (lines []string) {
 	return lines
 }
 
-// errorWords are lowercase words that programs print when something is wrong.
+// errorWords are lowercase words that programs print when something is wrong. A line without one of them is progress, a banner or a list of what
+// passed, and may differ each time.
 var errorWords = []string{"error", "fail", "panic", "fatal", "refused", "denied", "cannot", "can't", "could not", "no such", "not found",
 	"undefined", "no space", "unable", "exception", "assert", "expected", "want", "timeout", "timed out", "unreachable", "status", "signal",
 	"exit code", "out of memory", "time limit", "deadline", "broken", "unknown", "invalid", "missing", "symbol"}
-
-// tells reports whether a line names an error.
-func tells(line string) bool {
-	line = strings.ToLower(line)
-	return slices.ContainsFunc(errorWords, func(word string) bool { return strings.Contains(line, word) })
-}
-
-// withoutProcess removes the number from "program[123]:", as system logs begin.
-func withoutProcess(line string) string {
-	before, after, found := strings.Cut(line, "]:")
-	i := strings.LastIndexByte(before, '[')
-	if !found || i <= 0 || !number(before[i+1:]) || unicode.IsSpace(rune(before[i-1])) {
-		return line
-	}
-	return before[:i] + ":" + after
-}
-
-// meaningful reports whether a word says more than a placeholder or a drawn line.
-func meaningful(word string) bool {
-	return strings.ContainsFunc(word, unicode.IsLetter) && !strings.HasPrefix(word, "<")
-}
-
-func separates(r rune) bool {
-	return unicode.IsSpace(r) || strings.ContainsRune("()[]{}<>\"'`,;=|\u2018\u2019\u201c\u201d\u2192", r)
-}
 
 // withoutPlace removes line, column and port from the end of a file or host name.
 func withoutPlace(word string) string {
@@ -87,6 +68,10 @@ func withoutPlace(word string) string {
 }
 
 // normalName does the same for a word that may be a path or an address: it keeps what would be the same on another machine.
+//
+//	/home/ada/shop/web/cart.ts              →  web/cart.ts
+//	https://api.example.com:8443/v1/4f1c9a7 →  https://api.example.com/v1/<id>
+//	/tmp/abc                                →  <temporary>
 func normalName(word string) string {
 	if strings.Contains(word, "\\") && strings.Contains(word, ":") {
 		word = "/users/" + strings.ReplaceAll(word, "\\", "/")
@@ -110,24 +95,20 @@ const stamp = "0000-00-00T00:00:00"
 
 // withoutStamp removes the time from a name, including fractions of a second.
 func withoutStamp(name string) string {
+start:
 	for i := 0; i+len(stamp) <= len(name); i++ {
-		if isStamp(name[i : i+len(stamp)]) {
-			return name[:i] + strings.TrimLeft(name[i+len(stamp):], decimals+"_.Z")
+		for k := range len(stamp) {
+			c := rune(name[i+k])
+			if digit := '0' <= c && c <= '9'; digit != (stamp[k] == '0') || !digit && !strings.ContainsRune("-_.:T", c) {
+				continue start
+			}
 		}
+		return name[:i] + strings.TrimLeft(name[i+len(stamp):], decimals+"_.Z")
 	}
 	return name
 }
 
-func isStamp(s string) bool {
-	for i := range len(stamp) {
-		if isDigit := s[i] >= '0' && s[i] <= '9'; isDigit != (stamp[i] == '0') || !isDigit && !strings.ContainsRune("-_.:T", rune(s[i])) {
-			return false
-		}
-	}
-	return true
-}
-
-// normalParts replaces ids and random names within a compound word.
+// normalParts replaces ids and random names within a compound word, such as a path or a dashed name. A catalogue's name for an error stays whole.
 func normalParts(word string) string {
 	if isCode(word) {
 		return word

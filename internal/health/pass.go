@@ -12,6 +12,9 @@ import (
 
 // Found records what a look found, in the current pass or, if none is running, in the given one.
 //
+// A failure with the id of an open error is that error; any other opens a new one, which is counted. Errors are taken in the order of their severity,
+// blockers first.
+//
 // The pass repairs nothing if the state is critical, or if an earlier repair turned out not to hold: that counts as a failed repair, so its
 // cooldown comes first.
 func (h *State) Found(pass Pass, failures []Failure, now time.Time) {
@@ -112,8 +115,8 @@ func (h *State) ToRepair() (ids []string) {
 	return ids
 }
 
-// Attempt records that a repair of the error starts, on behalf of a request. Calling it again before Judge changes nothing: a resumed repair counts
-// once.
+// Attempt records that a repair of the error starts, on behalf of a request. It must be saved before the run begins, so that a crash can't hide a
+// repair that was paid for. Calling it again before Judge changes nothing: a resumed repair counts once.
 func (h *State) Attempt(errorID, request string, now time.Time) {
 	e := h.Error(errorID)
 	if e == nil {
@@ -133,7 +136,8 @@ func (h *State) Attempt(errorID, request string, now time.Time) {
 	h.UpdatedAt = h.LastAttemptAt
 }
 
-// Judge records the outcome of a repair. Only the first outcome counts. RepairWaiting leaves the attempt open, so a later pass resumes it.
+// Judge records the outcome of a repair. Only the first outcome counts. RepairWaiting leaves the attempt open, so a later pass resumes it. An outcome
+// of an error that is no longer open, or of a repair that was never started, is ignored.
 func (h *State) Judge(judged Repair, now time.Time) {
 	e, r := h.Error(judged.ErrorID), h.repair(judged.ErrorID)
 	if e == nil || r == nil || judged.Outcome == "" || !e.Attempting && judged.Outcome != RepairWaiting || h.judged(e.ID) {

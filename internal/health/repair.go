@@ -15,13 +15,14 @@ const HealthyPasses = 3
 // Error is an error that was found and may still be there. It is open from the first pass that finds it until a pass verifies its repair, or until
 // HealthyPasses passes found nothing.
 type Error struct {
-	// ID is made by ErrorID. Check is the name of the check that found the error.
-	ID       string            `json:"id"`
-	Check    string            `json:"check"`
+	// ID is made by ErrorID: it stays the same as long as the same thing fails. Check is the name of the check that found the error.
+	ID    string `json:"id"`
+	Check string `json:"check"`
+	// Severity is the check's, when the error was found.
 	Severity workflow.Severity `json:"severity,omitempty"`
-	// Summary is the start and the end of the check's message.
+	// Summary is the start and the end of the check's message: up to 4000 characters, with a line LeftOut for the rest.
 	Summary string `json:"summary"`
-	// Since is when the error was first found, in RFC 3339.
+	// Since is when the error was first found, in RFC 3339 and UTC.
 	Since string `json:"since"`
 	// Times counts how often the error appeared. It starts at 1 and grows each time the error comes back after its request was closed.
 	Times int `json:"times"`
@@ -33,7 +34,8 @@ type Error struct {
 	// Judged is the id of the run in which the last repair ended.
 	Judged string `json:"judged,omitempty"`
 	// Fixed is true when the last repair was merged and its check passed. The next pass verifies it, and then removes the error or reopens it.
-	Fixed   bool             `json:"fixed,omitzero"`
+	Fixed bool `json:"fixed,omitzero"`
+	// Unknown holds keys of later versions.
 	Unknown workflow.Unknown `json:",embed"`
 }
 
@@ -48,79 +50,90 @@ func (e *Error) Key() string {
 // Pass is one pass of the repair layer and what it did. It is written to state.json while it runs; after a crash the next process resumes it from
 // there.
 type Pass struct {
-	ID        string `json:"id"`
+	// ID is unique among the passes of the project.
+	ID string `json:"id"`
+	// StartedAt and EndedAt are RFC 3339, in UTC; EndedAt is empty while the pass is running.
 	StartedAt string `json:"started_at"`
 	EndedAt   string `json:"ended_at,omitempty"`
 	// Result is empty while the pass is running.
-	Result  Result   `json:"result,omitempty"`
+	Result Result `json:"result,omitempty"`
+	// Repairs are the errors that the pass found, and what it did about each.
 	Repairs []Repair `json:"repairs,omitempty"`
-	// In the log of passes, consecutive passes with the same result are one entry: Again counts the repeats, LastID is the last of them, and LastAt
-	// is when it ended.
-	Again   int              `json:"again,omitzero"`
-	LastID  string           `json:"last_id,omitempty"`
-	LastAt  string           `json:"last_at,omitempty"`
+	// Again, LastID and LastAt are set only in the log of passes, where consecutive passes with the same result are one entry: Again counts the
+	// repeats after the first, LastID is the id of the last one, and LastAt is when it ended.
+	Again  int    `json:"again,omitzero"`
+	LastID string `json:"last_id,omitempty"`
+	LastAt string `json:"last_at,omitempty"`
+	// Unknown holds keys of later versions.
 	Unknown workflow.Unknown `json:",embed"`
 }
 
-// Repair is what a pass did about one error.
+// Repair is what a pass did about one error. One that has no outcome yet is still to do, or was cut off and is resumed.
 type Repair struct {
+	// ErrorID is the error's id, and Check the name of the check that found it.
 	ErrorID string `json:"error_id"`
 	Check   string `json:"check"`
+	// Summary is the error's, on one line of at most 200 characters.
 	Summary string `json:"summary"`
+	// Request is the id of the request that the repair carries out, Run that of its run; empty until there is one.
 	Request string `json:"request,omitempty"`
 	Run     string `json:"run,omitempty"`
 	// Outcome is empty until Judge sets it.
 	Outcome RepairOutcome `json:"outcome,omitempty"`
 	// Why says in one line why the repair did not succeed.
 	Why string `json:"why,omitempty"`
-	// Next lists what a person can do about it.
+	// Next lists what a person can do about it; empty if the next pass tries again without help.
 	Next []workflow.NextStep `json:"next_steps,omitempty"`
 	// Tokens, CostMicroUSD and Calls are the usage of the run's agents; the cost is in millionths of a US dollar.
-	Tokens       int64            `json:"tokens,omitzero"`
-	CostMicroUSD int64            `json:"cost_micro_usd,omitzero"`
-	Calls        int              `json:"calls,omitzero"`
-	Unknown      workflow.Unknown `json:",embed"`
+	Tokens       int64 `json:"tokens,omitzero"`
+	CostMicroUSD int64 `json:"cost_micro_usd,omitzero"`
+	Calls        int   `json:"calls,omitzero"`
+	// Unknown holds keys of later versions.
+	Unknown workflow.Unknown `json:",embed"`
 }
 
-// RepairOutcome is how a repair ended.
+// RepairOutcome is how a repair ended. Only the first outcome of a repair counts, except that a waiting repair may end later.
 type RepairOutcome string
 
 const (
-	// RepairFixed: the run was merged, and the check passed on the merged tree. The next pass verifies it.
+	// RepairFixed: the run was merged, and the check passed on the merged tree. The error stays open until the next pass verifies it.
 	RepairFixed RepairOutcome = "fixed"
-	// RepairFailed: the run ended without a merge, or the merged repair did not hold.
+	// RepairFailed: the run ended without a merge, or the merged repair did not hold. The cooldown starts when the pass ends, and the next pass tries
+	// again with a new run.
 	RepairFailed RepairOutcome = "failed"
 	// RepairWaiting: the run waits for a person, for an approval or until an obstacle is gone. A later pass resumes it.
 	RepairWaiting RepairOutcome = "waiting"
 )
 
-// Result is how a pass ended.
+// Result is how a pass ended. If repairs ended differently, the worst outcome names the pass.
 type Result string
 
 const (
-	// PassHealthy: nothing failed, and every check with an open error passed.
+	// PassHealthy: nothing failed, and every check with an open error passed. The failure count is zero again.
 	PassHealthy Result = "healthy"
-	// PassRepaired: every error was repaired. The next pass verifies the repairs.
+	// PassRepaired: every error was repaired. The next pass, which is due at once, verifies the repairs. Until then the failure count is set apart.
 	PassRepaired Result = "repaired"
-	// PassFailed: a repair failed. The next one waits for the cooldown.
+	// PassFailed: a repair failed. The failure count grows, and the next repair waits for the cooldown.
 	PassFailed Result = "failed"
-	// PassWaiting: a repair waits for a person.
+	// PassWaiting: a repair waits for a person. It counts as neither a success nor a failure.
 	PassWaiting Result = "waiting"
 	// PassCritical: repairs have stopped. A person rearms the loop, or HealthyPasses passes without findings end it.
 	PassCritical Result = "critical"
 	// PassUnknown: nothing failed, but too few checks had a verdict to call the project healthy.
 	PassUnknown Result = "unknown"
-	// PassCooldown: the pass did nothing, because a repair failed shortly before.
+	// PassCooldown: the pass did nothing, because a repair failed shortly before. It is not counted.
 	PassCooldown Result = "cooldown"
 )
 
-// Failure is a failed check, before it becomes an Error.
+// Failure is a failed check as a look reports it. Found makes an Error of it, or recognizes one that is open.
 type Failure struct {
+	// Check is the name of the check, ErrorID the id that ErrorID makes of its message, and Summary the whole message, which Found shortens.
 	Check, ErrorID, Summary string
-	Severity                workflow.Severity
+	// Severity is the one that the configuration gives to the check.
+	Severity workflow.Severity
 }
 
-// Error returns the open error with this id, or nil.
+// Error returns the open error with this id, or nil. The result points into the state, and is valid until an error is added or removed.
 func (h *State) Error(id string) *Error {
 	i := slices.IndexFunc(h.Loop.Errors, func(e Error) bool { return e.ID == id })
 	if i < 0 {
@@ -129,7 +142,7 @@ func (h *State) Error(id string) *Error {
 	return &h.Loop.Errors[i]
 }
 
-// About reports whether a request is about the present critical state, or about an earlier one.
+// About reports whether the request with this id is about the present critical state, or about an earlier one.
 func (h *State) About(request string) (critical, earlier bool) {
 	return request != "" && h.Loop.Request == request, slices.Contains(h.Loop.Earlier, request)
 }
@@ -156,7 +169,7 @@ func summarized(text string) string {
 	}
 	above := string(head) + "\n" + LeftOut + "\n"
 	end := string(runes[len(runes)-maxSummary+len([]rune(above)):])
-	// The partial first line of the end goes, unless it is too long to lose.
+	// The end begins with a partial line, which is left out unless it is long.
 	if part, rest, found := strings.Cut(end, "\n"); found && len([]rune(part)) <= most {
 		end = rest
 	}

@@ -6,7 +6,8 @@ import (
 	"unicode"
 )
 
-// Shapes of words that differ each time a program prints the same message.
+// This file knows the shapes of words that differ each time a program prints the same message. An error's id must not change with them, or each pass
+// would report the same error as a new one.
 
 const decimals = "0123456789"
 
@@ -15,6 +16,7 @@ func number(s string) bool {
 	return s != "" && strings.Trim(s, decimals+".") == "" && unicode.IsDigit(rune(s[0]))
 }
 
+// hexadecimal reports whether s consists of lowercase hexadecimal digits.
 func hexadecimal(s string) bool { return s != "" && strings.Trim(s, decimals+"abcdef") == "" }
 
 // isUUID reports whether s begins with 8-4-4-4-12 hexadecimal digits.
@@ -50,15 +52,19 @@ func timeShape(s, shape string) bool {
 }
 
 var (
+	// months are the words that only dates and times have.
 	months = []string{"january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december",
 		"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "mon", "tue", "wed", "thu", "fri",
 		"sat", "sun", "utc", "gmt", "am", "pm"}
+	// timeUnits are kept apart from the units of size, because only a number next to a unit of time is a duration.
 	timeUnits = []string{"ns", "us", "µs", "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "mins", "minute", "minutes", "h", "hours"}
 	units     = append(slices.Clone(timeUnits), "b", "kb", "mb", "gb", "kib", "mib", "gib", "bytes", "%")
 )
 
+// isMonth reports whether s is the name of a month or a weekday, or another word that only dates have.
 func isMonth(s string) bool { return slices.Contains(months, strings.ToLower(s)) }
 
+// isUnit reports whether s is a unit of time or size.
 func isUnit(s string) bool { return slices.Contains(units, strings.ToLower(s)) }
 
 // isDuration reports whether s is a sequence of numbers with units: 1.5s, 300ms, 1m2.3s, 12KB, 45%.
