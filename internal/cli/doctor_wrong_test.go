@@ -40,6 +40,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		{name: "approve", config: right + "approve: maybe\n", says: "maybe"},
 		{name: "max_parallel", config: right + "max_parallel: -1\n", says: "max_parallel"},
 		{name: "a base branch that is not there", config: right + "base: nowhere\n", says: "nowhere"},
+		{name: "a remote's branch as base", config: right + "base: origin/main\n", says: `no branch "origin/main"`, next: "name the branch here, not the remote's: main"},
 		{name: "a base branch that can't be one", config: right + "base: two words\n", says: "two words"},
 		{name: "a variable's name", config: right + "environment: {variables: [export A=b]}\n", says: "environment.variables[1]"},
 		{name: "a workflow's name", config: right + "workflows: {simpel: {roles: {implementer: shell}}}\n", says: "workflows.simpel"},

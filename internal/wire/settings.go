@@ -102,7 +102,7 @@ func (p *Project) MayMergeInto(ctx context.Context, base string, request forge.R
 		return &problem.Error{Err: missing, Hint: `name one of those that "git branch" lists`}
 	}
 	if remote, branch, ok := strings.Cut(base, "/"); ok {
-		if _, err := p.Repo.Remote(ctx, remote); err == nil { // a run merges into a branch of this repository
+		if _, err := p.Repo.Remote(ctx, remote); err == nil || remote == Remote { // a run merges into a branch of this repository
 			if _, err := p.Repo.Resolve(ctx, "refs/heads/"+branch); err == nil {
 				return &problem.Error{Err: missing, Hint: fmt.Sprintf("name the branch here, not the remote's: %s", branch)}
 			}
