@@ -212,7 +212,7 @@ func (s *site) pass(t *testing.T, want health.Result) heal.Report {
 	return report
 }
 
-// counts are what H1 counts, and the status, of the state on disk.
+// counts are the counters and the status of the state.json on disk.
 func (s *site) counts(t *testing.T) string {
 	t.Helper()
 	h, err := s.store.Health().Load(t.Context())

@@ -15,7 +15,7 @@ func (e *Environment) Over() bool {
 
 // refuse returns an ErrNotApplicable that names the entry and its status, then the given reason.
 func (e *Environment) refuse(format string, args ...any) error {
-	return fmt.Errorf("environment %q is %s: %s: %w", e.EnvID, e.Status, fmt.Sprintf(format, args...), ErrNotApplicable)
+	return fmt.Errorf("%w: environment %q is %s: %s", ErrNotApplicable, e.EnvID, e.Status, fmt.Sprintf(format, args...))
 }
 
 // Touch records a use of the environment, in whole seconds. Any status allows it.
@@ -50,10 +50,10 @@ func ParsePosition(words ...string) (p workflow.Phase, fixed bool, err error) {
 				return row.Phase, false, nil
 			}
 		}
-		return 0, false, fmt.Errorf("phase %q: want 0 to %d or one of %s: %w", step, workflow.LastPhase, workflow.StepNames(), ErrInvalidEntry)
+		return 0, false, fmt.Errorf("%w: phase %q: want 0 to %d or one of %s", ErrInvalidEntry, step, workflow.LastPhase, workflow.StepNames())
 	}
 	if !ok {
-		return 0, false, fmt.Errorf("step %q: want one of %s: %w", step, workflow.StepNames(), ErrInvalidEntry)
+		return 0, false, fmt.Errorf("%w: step %q: want one of %s", ErrInvalidEntry, step, workflow.StepNames())
 	}
 	return p, number != "" && number != fmt.Sprint(int(p)), nil
 }
@@ -64,7 +64,7 @@ func ParsePosition(words ...string) (p workflow.Phase, fixed bool, err error) {
 // It returns ErrInvalidEntry for a number below 1, and ErrNotApplicable if the work is over.
 func (e *Environment) UpdatePR(number int, now time.Time) error {
 	if number < 1 {
-		return fmt.Errorf("pull request number %d: want 1 or more: %w", number, ErrInvalidEntry)
+		return fmt.Errorf("%w: pull request number %d: want 1 or more", ErrInvalidEntry, number)
 	}
 	if e.Over() {
 		return e.refuse("its work has ended; register a new environment for the issue")
@@ -136,10 +136,10 @@ func (e *Environment) Block(b workflow.Blocked, now time.Time) error {
 	}
 	suggestion, known := suggestions[b.Reason]
 	if !known {
-		return fmt.Errorf("reason %q: want one of %s: %w", b.Reason, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(BlockedReasons)), ", "), "[]"), ErrInvalidEntry)
+		return fmt.Errorf("%w: reason %q: want one of %s", ErrInvalidEntry, b.Reason, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(BlockedReasons)), ", "), "[]"))
 	}
 	if strings.TrimSpace(b.Description) == "" {
-		return fmt.Errorf("description is empty: say what blocks the work: %w", ErrInvalidEntry)
+		return fmt.Errorf("%w: description is empty: say what blocks the work", ErrInvalidEntry)
 	}
 	if b.SuggestedAction == "" {
 		b.SuggestedAction = suggestion

@@ -17,7 +17,7 @@ import (
 func (e *Environment) AddFinding(text string) (added bool, err error) {
 	line := wording.OneLine(text)
 	if line == "" {
-		return false, fmt.Errorf("finding is empty: say what to fix: %w", ErrInvalidEntry)
+		return false, fmt.Errorf("%w: finding is empty: say what to fix", ErrInvalidEntry)
 	}
 	if e.Over() {
 		return false, e.refuse("its work has ended; open an issue for the finding")
@@ -42,12 +42,12 @@ func (e *Environment) ResolveFinding(text string) (string, error) {
 			continue
 		}
 		if i >= 0 {
-			return "", fmt.Errorf("environment %q has several findings that begin with %q; name one in full: %w", e.EnvID, line, ErrNotApplicable)
+			return "", fmt.Errorf("%w: environment %q has several findings that begin with %q; name one in full", ErrNotApplicable, e.EnvID, line)
 		}
 		i = j
 	}
 	if i < 0 {
-		return "", fmt.Errorf("environment %q has no finding %q: %w", e.EnvID, line, ErrNotApplicable)
+		return "", fmt.Errorf("%w: environment %q has no finding %q", ErrNotApplicable, e.EnvID, line)
 	}
 	resolved := e.PendingIssues[i]
 	e.PendingIssues = slices.Delete(e.PendingIssues, i, i+1)

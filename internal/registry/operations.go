@@ -14,13 +14,13 @@ import (
 )
 
 // The reasons to refuse an operation. A refused operation changes nothing. Each error wraps one of them
-// and says before it what to do instead; front ends derive exit codes and hints from them.
+// and adds what is wrong and what to do instead; front ends derive exit codes and hints from them.
 var (
 	// ErrNoEnvironment: no entry has this id.
 	ErrNoEnvironment = errors.New("no such environment")
 	// ErrNotApplicable: the entry's status or content doesn't allow the operation. With other arguments
 	// or at another time it might.
-	ErrNotApplicable = errors.New("the entry can't be changed this way")
+	ErrNotApplicable = errors.New("refused")
 	// ErrInvalidEntry: no entry can have the given value. The caller made a mistake.
 	ErrInvalidEntry = errors.New("invalid environment entry")
 )
@@ -76,19 +76,19 @@ func (doc *Environments) chosen(wanted func(*Environment) bool) (found []Environ
 func (doc *Environments) Register(e Environment, now time.Time) error {
 	switch {
 	case !plainName(e.EnvID, maxEnvID):
-		return fmt.Errorf("environment id %q: want ASCII letters and digits, with ._:/- between them, at most %d bytes: %w", e.EnvID, maxEnvID, ErrInvalidEntry)
+		return fmt.Errorf("%w: environment id %q: want ASCII letters and digits, with ._:/- between them, at most %d bytes", ErrInvalidEntry, e.EnvID, maxEnvID)
 	case e.IssueNumber < 1:
-		return fmt.Errorf("issue number %d: want 1 or more: %w", e.IssueNumber, ErrInvalidEntry)
+		return fmt.Errorf("%w: issue number %d: want 1 or more", ErrInvalidEntry, e.IssueNumber)
 	case e.Branch == "" || len(e.Branch) > maxBranch || e.Branch[0] == '-' || strings.ContainsFunc(e.Branch, notInBranch):
-		return fmt.Errorf("branch %q: want the name of a git branch, at most %d bytes: %w", e.Branch, maxBranch, ErrInvalidEntry)
+		return fmt.Errorf("%w: branch %q: want the name of a git branch, at most %d bytes", ErrInvalidEntry, e.Branch, maxBranch)
 	case wording.OneLine(e.Title) == "":
-		return fmt.Errorf("title is empty: say what the work is about: %w", ErrInvalidEntry)
+		return fmt.Errorf("%w: title is empty: say what the work is about", ErrInvalidEntry)
 	}
 	if there, err := doc.Find(e.EnvID); err == nil {
 		if there.IssueNumber == e.IssueNumber && there.Branch == e.Branch {
 			return nil
 		}
-		return fmt.Errorf("environment %q is registered for issue %d on branch %q; use another id: %w", e.EnvID, there.IssueNumber, there.Branch, ErrNotApplicable)
+		return fmt.Errorf("%w: environment %q is registered for issue %d on branch %q; use another id", ErrNotApplicable, e.EnvID, there.IssueNumber, there.Branch)
 	}
 	e.Title = wording.OneLine(e.Title)
 	e.Status, e.Phase, e.Step = EnvironmentActive, workflow.EnvCreate, workflow.EnvCreate.Step()

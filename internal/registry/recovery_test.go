@@ -8,7 +8,7 @@ import (
 
 const onARef = "refs/heads/signalbox/42-fix"
 
-// Every row of E9, of E10's fallbacks and of the contradictions that the specification resolves.
+// Every pair of a status and a pull request, the positions that the table lacks, and environments that are gone.
 func TestTheRecoveryMatrix(t *testing.T) {
 	t.Parallel()
 	const active, blocked, offered = EnvironmentActive, EnvironmentBlocked, EnvironmentPRCreated
