@@ -163,7 +163,7 @@ func TestWorkContinuesWithAWarningOnceTheRepairsAreUsedUp(t *testing.T) {
 	if h := r.Details.HandOver(); h.Ready || h.Name != "python" || h.Status != "failed" || !strings.Contains(h.Errors[3], "No matching distribution found for colours") {
 		t.Errorf("handed over as %+v", h)
 	}
-	if note := r.Details.Phases[workflow.DesignCheck].Note; !strings.Contains(note, "warning: the environment's set-up failed") {
+	if note := r.Details.Phases[workflow.DesignCheck].Note; !strings.Contains(note, "warning: the environment's setup failed") {
 		t.Errorf("design-check says %q", note)
 	}
 	i := slices.IndexFunc(p.comments(), func(text string) bool { return strings.HasPrefix(text, "## Environment setup failed") })

@@ -42,8 +42,9 @@ func (l CheckSandboxes) Open(ctx context.Context, commit string) (place *CheckSa
 	if err != nil {
 		return nil, fmt.Errorf("read the project's files: %w", err)
 	}
+	details := workflow.Details{Settings: l.Settings, Detection: &found}
 	o := &CheckSandbox{driver: l.Environments, variables: variables, spec: environment.Spec{ID: checkID, Commit: commit, Dir: ".worktrees/issue-0-health",
-		Branch: "signalbox/0-health", Image: workflow.ImageFor(l.Settings, found)}}
+		Branch: "signalbox/0-health", Image: details.Image()}}
 	if err := o.Close(ctx); err != nil { // left by a killed process
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (l CheckSandboxes) Open(ctx context.Context, commit string) (place *CheckSa
 	if o.Environment, err = l.Environments.Make(ctx, o.spec); err != nil {
 		return nil, fmt.Errorf("make check sandbox: %w", err)
 	}
-	if s := workflow.SetUpFor(l.Settings, found); s != nil {
+	if s := details.ChosenSetUp(nil); s != nil {
 		if err := l.setUp(ctx, o, s, commit, found.Locks); err != nil {
 			return nil, err
 		}

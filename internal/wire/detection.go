@@ -89,7 +89,7 @@ func (p *Project) detection(found *detect.Result) workflow.Detection {
 	var notes []string
 	for _, d := range found.Descriptions { // the project's own, not taken
 		if len(d.Commands) > 0 && d.Path != found.SetUpSource {
-			notes = append(notes, redact.Line(fmt.Sprintf("%s describes a set-up (%s): %s", d.Path, d.Unfit, strings.Join(d.Commands, "; ")), 1000))
+			notes = append(notes, redact.Line(fmt.Sprintf("%s describes a setup (%s): %s", d.Path, d.Unfit, strings.Join(d.Commands, "; ")), 1000))
 		}
 	}
 	for _, part := range found.NotSetUp {

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// BaseCheck is what the project's tests came to on the commit where the branch begins, before anything
-// was changed. It is found out before the first paid call wherever that needs no model.
+// BaseCheck is the result of the project's tests on the commit where the branch begins, before anything was changed. It is known before the first
+// paid call, unless a model has to write the setup first.
 type BaseCheck struct {
-	// Commit is where they ran, Fingerprint that of the environment in which they did.
+	// Commit is where they ran. Fingerprint is that of the environment, setup included.
 	Commit      string `json:"commit"`
 	Fingerprint string `json:"fingerprint,omitempty"`
-	// Image is that of the containers in which they ran; empty without any.
+	// Image is that of the containers in which they ran; empty without containers.
 	Image  string     `json:"image,omitempty"`
 	Status BaseStatus `json:"status"`
 	// Failures are the test commands that failed, or ran no test, in the order in which they ran.
 	Failures   []TestFailure `json:"failures,omitempty"`
 	DurationMS int64         `json:"duration_ms"`
 	LogPath    string        `json:"log_path,omitempty"`
-	// Remembered: an earlier run found it out, on the same commit in the same environment.
+	// Remembered: it is the result of an earlier run on the same commit in the same environment.
 	Remembered bool `json:"remembered,omitzero"`
-	// Forced: a person said that the run goes on although the tests cannot tell anything.
+	// Forced: a person lets the run continue although the tests cannot run.
 	Forced  bool    `json:"forced,omitzero"`
 	Unknown Unknown `json:",embed"`
 }
@@ -31,47 +31,41 @@ type BaseCheck struct {
 type BaseStatus string
 
 const (
-	BasePassed   BaseStatus = "passed"
-	BaseFailed   BaseStatus = "failed"
-	BaseUntested BaseStatus = "untested" // the set-up failed, so the tests say nothing yet
+	BasePassed   BaseStatus = "passed"   // from now on a failing test is the change's fault
+	BaseFailed   BaseStatus = "failed"   // tests that failed here, and still fail the same, are excused
+	BaseUntested BaseStatus = "untested" // the setup failed, so the tests say nothing yet
 )
 
-// TestFailure is a test command that failed. One that passed without running a test counts, too, on the base.
+// TestFailure is a test command that failed. On the base, a command that passed without running a test counts too.
 type TestFailure struct {
 	Command  string `json:"command"`
 	ExitCode int    `json:"exit_code"`
-	// Tests are the failing tests by the names that their runner printed. Unnamed: something failed
-	// that has no name, so Tests are not all of it.
+	// Tests are the failing tests by the names that their runner printed. Unnamed: something without a name failed too.
 	Tests   []string `json:"tests,omitempty"`
 	Unnamed bool     `json:"unnamed,omitzero"`
-	// Unsettled: it did not end by itself but ran out of time or memory, or was killed.
+	// Unsettled: it ran out of time or memory, or was killed.
 	Unsettled bool `json:"unsettled,omitzero"`
 	// NoTests: no test ran.
 	NoTests bool `json:"no_tests,omitzero"`
 	// OfRequest: the request brings the command.
 	OfRequest bool `json:"of_request,omitzero"`
-	// Asked are those of Tests that the request is about: its text names them, or it brings the command itself.
+	// Asked are those of Tests that the request is about: its text names them, or the command is its own. They have to pass.
 	Asked []string `json:"asked,omitempty"`
 	// Summary is how it failed, a few lines.
 	Summary string  `json:"summary,omitempty"`
 	Unknown Unknown `json:",embed"`
 }
 
-// Exit codes by which sh says that a program cannot be run.
+// The exit codes of sh for a program that cannot be run.
 const (
 	exitNotExecutable = 126
 	exitNotFound      = 127
 )
 
-// cannotRun: no change of the project's code would make the command pass.
-func (f *TestFailure) cannotRun() bool {
-	return !f.Unsettled && (f.NoTests || f.ExitCode == exitNotExecutable || f.ExitCode == exitNotFound)
-}
-
-// Failed: the command itself failed.
+// Failed reports whether the command itself failed.
 func (f *TestFailure) Failed() bool { return f.ExitCode != 0 || f.Unsettled }
 
-// BaseCheck is what tests of the base say that ended so.
+// BaseCheck returns the result of the tests of the base from the event of their end.
 func (j *Details) BaseCheck(e TestsEnded) BaseCheck {
 	b := BaseCheck{Commit: j.BaseCommit, Fingerprint: j.Fingerprint, Image: j.Image(), Status: BasePassed, Failures: e.AllFailures(),
 		DurationMS: e.DurationMS, LogPath: e.LogPath}
@@ -81,27 +75,32 @@ func (j *Details) BaseCheck(e TestsEnded) BaseCheck {
 	return b
 }
 
-// Tells reports whether the tests said something about the base: all of them ran, and ended by themselves.
+// Tells reports whether the tests say anything about the base: all of them ran, and none ran out of time or memory.
 func (b *BaseCheck) Tells(s *Settings) bool {
 	return len(b.CannotRun(s.Goals())) == 0 && !slices.ContainsFunc(b.Failures, func(f TestFailure) bool { return f.Unsettled })
 }
 
-// CannotRun are those of the tests that say nothing about any change, a line for people each.
+// cannotRun reports whether no change of the project's code would make the command pass.
+func (f *TestFailure) cannotRun() bool {
+	return !f.Unsettled && (f.NoTests || f.ExitCode == exitNotExecutable || f.ExitCode == exitNotFound)
+}
+
+// CannotRun returns a line for people for each of the tests that says nothing about any change.
 func (b *BaseCheck) CannotRun(tests []string) (why []string) {
 	for i := range b.Failures {
 		f := &b.Failures[i]
 		switch {
-		case !slices.Contains(tests, f.Command):
-		case f.cannotRun() && f.NoTests:
+		case !f.cannotRun() || !slices.Contains(tests, f.Command):
+		case f.NoTests:
 			why = append(why, fmt.Sprintf("%s: no test ran", f.Command))
-		case f.cannotRun():
+		default:
 			why = append(why, cmp.Or(f.Summary, fmt.Sprintf("%s: exit code %d", f.Command, f.ExitCode)))
 		}
 	}
 	return why
 }
 
-// Corrections are what a person can do about those of the tests that say nothing about any change, each as a step that others follow.
+// Corrections returns what a person can do about those of the tests that say nothing about any change, each as a step that others follow.
 func (b *BaseCheck) Corrections(tests []string, request string) (steps []NextStep) {
 	const configuration = ".signalbox/config.yaml"
 	var files []string
@@ -124,26 +123,13 @@ func (b *BaseCheck) Corrections(tests []string, request string) (steps []NextSte
 	return append(steps, Advice("correct tests in "+strings.Join(files, " and ")+", or have environment.set_up install what they need"))
 }
 
-// BaseNote is what the check of the base came to, for the phase in which it ran.
-func (j *Details) BaseNote() string {
-	switch b := j.Tested; {
-	case b == nil:
-		return "ready"
-	case b.Status == BasePassed:
-		return "the tests pass on " + j.Base
-	case b.Status == BaseFailed:
-		return "tests fail on " + j.Base + " already"
-	}
-	return "the set-up failed, so no test ran on " + j.Base
-}
-
-// BaseFails: the tests failed where nothing was changed yet.
+// BaseFails reports whether the tests failed before anything was changed.
 func (j *Details) BaseFails() bool {
 	return j.Tested != nil && j.Tested.Commit == j.BaseCommit && j.Tested.Status == BaseFailed
 }
 
-// FailedBefore are the tests that failed before anything was changed, in the words of a prompt: by name where all of a
-// command's have one, else by what the command said.
+// FailedBefore returns the tests that failed before anything was changed, for a prompt: by name if all failing tests of a command have one, otherwise
+// by what the command printed.
 func (j *Details) FailedBefore() (told []string) {
 	if !j.BaseFails() {
 		return nil
@@ -160,8 +146,8 @@ func (j *Details) FailedBefore() (told []string) {
 	return told
 }
 
-// Excuses are the tests that fail as they failed before anything was changed, if nothing else does; nil otherwise. A test that the request
-// is about has to pass, and so does the health check that a run repairs.
+// Excuses returns the tests that fail as they failed before anything was changed, if no other test fails; nil otherwise. A test that the request is
+// about has to pass, and so does the health check that a run repairs.
 func (j *Details) Excuses(failures []TestFailure) (known []string) {
 	if !j.BaseFails() {
 		return nil
@@ -185,7 +171,7 @@ func (j *Details) Excuses(failures []TestFailure) (known []string) {
 	return known
 }
 
-// AgreedExcuses are Excuses that a person has seen and agreed to.
+// AgreedExcuses returns the Excuses, if a person has seen and approved them.
 func (j *Details) AgreedExcuses(failures []TestFailure) []string {
 	if j.Approval == nil || j.Approval.Commit != j.Head {
 		return nil
@@ -193,10 +179,10 @@ func (j *Details) AgreedExcuses(failures []TestFailure) []string {
 	return j.Excuses(failures)
 }
 
-// Goals are the project's own tests, without what a repair has to make pass.
+// Goals returns the project's own tests, without the check that a repair has to make pass.
 func (s *Settings) Goals() []string { return slices.Concat(s.Tests[:s.Looking()], s.TestsE2E) }
 
-// Of is how the command failed; nil if it did not.
+// Of returns how the command failed; nil if it did not.
 func (b *BaseCheck) Of(command string) *TestFailure {
 	i := slices.IndexFunc(b.Failures, func(f TestFailure) bool { return f.Command == command })
 	if i < 0 {
@@ -205,7 +191,7 @@ func (b *BaseCheck) Of(command string) *TestFailure {
 	return &b.Failures[i]
 }
 
-// AllFailures are those of the event; one that was told without them has no names.
+// AllFailures returns the event's failures. If it has none but the tests failed, that is one failure without names.
 func (e *TestsEnded) AllFailures() []TestFailure {
 	if e.Passed || len(e.Failures) > 0 {
 		return e.Failures

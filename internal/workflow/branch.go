@@ -7,25 +7,25 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// BranchMove is one time that the run's branch was found where Signalbox had not put it.
+// BranchMove is one time that the run's branch was found where Signalbox had not put it, or that the base was merged into it.
 type BranchMove struct {
-	// Commit is where it was found; empty means that it had been deleted.
+	// Commit is where the branch was found; empty if it had been deleted.
 	Commit string `json:"commit"`
-	// Commits is how many commits it had that the change lacked, By their authors.
+	// Commits is how many commits the change lacked, By their authors.
 	Commits int `json:"commits"`
-	// Base is the base branch's commit that Signalbox merged into the change; empty where a person moved the branch.
+	// Base is the base branch's commit that Signalbox merged into the change; empty if a person moved the branch.
 	Base string   `json:"base,omitempty"`
 	By   []string `json:"by,omitempty"`
-	// TakenUp: the commits are part of the change. Otherwise they take no part, and KeptRef holds them.
+	// TakenUp: the commits are part of the change. Otherwise they stay out of it, and KeptRef holds them.
 	TakenUp bool   `json:"taken_up"`
 	KeptRef string `json:"kept_ref,omitempty"`
-	// Agreed: a person approved the change since.
+	// Agreed: a person approved the change since, or no one had to.
 	Agreed  bool      `json:"agreed"`
 	At      time.Time `json:"at"`
 	Unknown Unknown   `json:",embed"`
 }
 
-// String is what happened, as half a sentence: "2 commits by Ada on the branch were taken up".
+// String says what happened, as part of a sentence: "2 commits by Ada on the branch were taken up".
 func (b BranchMove) String() string {
 	who, were := b.Whose(), " were"
 	if b.Commits == 1 {
@@ -41,10 +41,10 @@ func (b BranchMove) String() string {
 	case b.Commits == 0:
 		return "the branch was set back to " + wording.ShortID(b.Commit) + " and then moved on again"
 	}
-	return who + " on the branch" + were + " set aside (git log " + b.KeptRef + ")"
+	return who + " on the branch" + were + " left out of the change (git log " + b.KeptRef + ")"
 }
 
-// Whose is how many commits there were, and by whom: "2 commits by Ada".
+// Whose says how many commits there were, and by whom: "2 commits by Ada".
 func (b BranchMove) Whose() string {
 	who := wording.Count(b.Commits, "commit")
 	if len(b.By) > 0 {
@@ -69,8 +69,8 @@ func (j *Details) Untested() bool {
 	})
 }
 
-// MoveNotes are the sentences that an approval is asked with. Commits that were set aside ask for a person
-// even where approval is automatic.
+// MoveNotes returns the moves that the question for approval names, one sentence each: those that were taken up, or the others. Commits that stay
+// out of the change need a person even if approval is automatic.
 func (j *Details) MoveNotes(takenUp bool) (said []string) {
 	for _, b := range j.Moves {
 		if !b.Agreed && b.TakenUp == takenUp {

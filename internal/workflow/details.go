@@ -7,42 +7,43 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// Details is what Signalbox knows of a run beyond the published format (the key
-// "signalbox" of stage.json): its exact position, the orders not yet carried
-// out, the budgets used, and the facts gathered on the way.
+// Details is what Signalbox knows about a run beyond the published format (the key "signalbox" of stage.json): its exact position, the pending
+// actions, the budgets used, and the facts gathered on the way. What an action does depends on this alone, so any host can continue a run.
 type Details struct {
-	// Number is the request's number, the n of branch names, environments and status files.
+	// Number is the request's number. Branch names, environments and status files carry it.
 	Number int `json:"number"`
-	// Transition counts saved transitions from 1; events.jsonl carries the same number.
+	// Transition counts saved transitions from 1; the lines of events.jsonl have the same number.
 	Transition int `json:"transition"`
-	// Epoch is the fencing token of the lock under which the run was last saved. A save under
-	// a smaller one is refused.
+	// Epoch is the fencing token of the lock under which the run was last saved. The store refuses a save under a smaller one, so a runner that
+	// lost its lock can't overwrite its successor's.
 	Epoch int64 `json:"epoch"`
-	// Preparing: the run was admitted only to make its environment for a session. Nothing is asked of its
-	// dependencies or agents, and the session says how far the request is.
+	// Preparing: the run was admitted only to make its environment for a session. Dependencies and agents are not checked, and the session, not
+	// the comment on the issue, says how far the request is.
 	Preparing bool `json:"preparing,omitzero"`
-	// Presence is what the engine of this epoch knows of the environment.
+	// Presence is what the engine of this epoch knows about the environment. Another engine knows nothing.
 	Presence Presence `json:"presence,omitzero"`
 
+	// Phase and StepName are the present phase, by number and by name.
 	Phase    Phase    `json:"phase"`
 	StepName StepName `json:"step"`
-	// SettingUp: within design-check, the environment is being set up (progress environment_setup).
+	// SettingUp: within design-check (or, before the plan, env-create) the environment is being set up. The comment on the issue shows it as
+	// environment_setup.
 	SettingUp bool          `json:"setting_up"`
 	Phases    []PhaseRecord `json:"phases"`
-	// Pending are the orders given and not yet answered, in the order in which to perform them.
-	// They were saved before the first of them was performed, so a restart performs them again.
+	// Pending are the actions ordered and not yet answered, in the order in which they are performed. They were saved before the first of them was
+	// performed, so a restart performs them again.
 	Pending []Action `json:"pending"`
-	// Orders counts the actions ever ordered; every Key carries one of these numbers.
+	// Orders counts the actions ever ordered; every Key begins with one of these numbers.
 	Orders int `json:"orders"`
 
 	Settings Settings `json:"settings"`
 	Used     Used     `json:"used"`
-	// Program implements the request in the place of the configuration's agents, because a person
-	// named it when they let the run begin or go on; empty if no one did.
+	// Program implements the request instead of the configuration's agents, because a person named it when the run began or continued; empty if
+	// no one did.
 	Program string `json:"program,omitempty"`
 
-	// Branch is signalbox/<n>-<slug>; Base the branch to merge into. The commits are full object
-	// ids: where the branch began, the last one recorded, and (empty until then) the approved one.
+	// Branch is signalbox/<n>-<slug>, Base the branch to merge into. BaseCommit is where the branch began and Head the last commit recorded on it,
+	// as full object ids; both are empty before the branch is made.
 	Branch     string    `json:"branch"`
 	Base       string    `json:"base"`
 	BaseCommit string    `json:"base_commit"`
@@ -50,22 +51,24 @@ type Details struct {
 	Approval   *Approval `json:"approval"`
 	// Rejection is the last one; nil once a person approved the change after it.
 	Rejection *Rejection `json:"rejection,omitempty"`
-	// BranchAt is the commit from which the branch may be moved to Head without losing anything: where we
-	// put it last, or what is kept by now of what a person put there. Moves tells of the latter.
+	// BranchAt is the commit from which the branch may be moved to Head without losing anything: where Signalbox put it last, or where a person put
+	// it, if their commits are kept by now. Moves lists the latter.
 	BranchAt string       `json:"branch_at,omitempty"`
 	Moves    []BranchMove `json:"branch_moves,omitempty"`
 
-	// Upon is the commit on which a session works where that is not Head: Head with the work, not merged
-	// yet, of what the request depends on. No part of it is ever the run's own; empty once the run goes on.
+	// SessionBase is the commit on which a session works, if that is not Head: Head merged with the unmerged work of the requests that this one
+	// depends on. It never becomes part of the change; empty once the run continues.
 	SessionBase string `json:"upon,omitempty"`
 
+	// EnvID is empty until the environment is made.
 	EnvID string `json:"env_id"`
 	// Area is the top folder that most files of the change are in; empty for the root, and before there is a change.
 	Area string `json:"area,omitempty"`
 	// EnvPath is relative to the project root.
 	EnvPath string `json:"env_path"`
 	// Isolation says what stands between the agent and the host: "bubblewrap" or IsolationNone.
-	Isolation   string    `json:"isolation"`
+	Isolation string `json:"isolation"`
+	// Fingerprint identifies what the environment is built on and, once it was restored for a setup, that setup. It names the snapshot.
 	Fingerprint string    `json:"fingerprint"`
 	EnvCreated  time.Time `json:"env_created_at,omitzero"`
 	EnvRemoved  bool      `json:"env_removed"`
@@ -74,57 +77,59 @@ type Details struct {
 	Detection *Detection `json:"detection,omitempty"`
 	// Plan is the accepted plan until planning.json is written; the file has it from then on.
 	Plan *Plan `json:"plan,omitempty"`
-	// Calling is the call in hand as far as it has come. Conversations are what each role's next
-	// call goes on with, Spent what all calls used that ended.
+	// Calling is what the call in hand has used and left so far; after a crash it is booked from here. Conversations are what each role's next call
+	// resumes. Spent is the usage of all calls that ended.
 	Calling       *Call                 `json:"calling,omitempty"`
 	Conversations map[Role]Conversation `json:"conversations,omitempty"`
 	Spent         Usage                 `json:"spent"`
 	// Assistants are the agents that took part, by role, program and model, in the order of their first calls.
 	Assistants []Assistant `json:"assistants,omitempty"`
-	// RepairCalls counts the calls of the repairer.
+	// RepairCalls counts the calls of the repairer, for which the published counters have no word.
 	RepairCalls int `json:"repair_calls,omitempty"`
-	// Days is what was used on each day (UTC), oldest first.
+	// Days is the usage by day (UTC), oldest first. The day's budget of all runs is counted from it.
 	Days []Day `json:"days,omitempty"`
-	// Question is what the call in hand asks and waits with, Questions how many were ever put to people.
-	// Answer is the last that was taken, Allowed the patterns that people added by answering, by role.
+	// Question is what the call in hand asks, Questions how many were ever asked. Answer is the last answer taken, Allowed the patterns that people
+	// added by answering, by role.
 	Question  *Question         `json:"question,omitempty"`
 	Questions int               `json:"questions,omitempty"`
 	Answer    *Answer           `json:"answer,omitempty"`
 	Allowed   map[Role][]string `json:"allowed,omitempty"`
 	// Denied are the tools that the last call was not allowed to use.
 	Denied []string `json:"denied,omitempty"`
-	// ParkedUntil: the run is QUEUED until then because the model is not to be had before.
+	// ParkedUntil: the run is QUEUED until then, because a limit of the model's provider ends then.
 	ParkedUntil *time.Time `json:"parked_until,omitempty"`
-	// StepBase is the commit on which the change in hand is recorded; one commit per step,
-	// whatever the number of attempts.
+	// StepBase is the commit on which the change in hand is recorded: one commit per step, however many attempts it takes.
 	StepBase string `json:"step_base"`
-	// Fixes counts the changes made in review-fix; they are called R01, R02, …
-	// FixAttempt counts the calls for the present one from 1.
-	Fixes      int    `json:"mends"`
-	FixAttempt int    `json:"mend_attempt"`
-	SetUp      *SetUp `json:"set_up"`
-	// Tested is the result of the tests at BaseCommit; nil until they ran there.
+	// Fixes counts the changes made in review-fix; their ids are R01, R02, … FixAttempt counts the calls for the present one, from 1.
+	Fixes      int `json:"mends"`
+	FixAttempt int `json:"mend_attempt"`
+	// SetUp is null if there is nothing to set up, or if that is not known yet.
+	SetUp *SetUp `json:"set_up"`
+	// Tested is the result of the tests at BaseCommit; null until they ran there.
 	Tested *BaseCheck `json:"base_check,omitempty"`
-	// Warm: the environment started from a cached one.
+	// Warm: the environment started from a snapshot.
 	Warm bool `json:"warm,omitzero"`
-	// FromBase: the run continues from its base branch as it is at that moment.
-	FromBase bool      `json:"from_base,omitzero"`
+	// FromBase: when it is admitted next, the run continues from its base branch as it is then.
+	FromBase bool `json:"from_base,omitzero"`
+	// Findings are what review-fix has to answer; empty once it did.
 	Findings []Finding `json:"findings"`
 	// Conflicts are the files whose conflict markers the agent has to resolve.
 	Conflicts []string `json:"conflicts,omitempty"`
 	Blocked   *Blocked `json:"blocked"`
 	// Flags are the reasons why a person must approve the change, with automatic approval too.
 	Flags []string `json:"flags"`
-	// Failure is the tail of what went wrong last, for the next prompt and for people.
+	// Failure is the end of the last failure's message, for the next prompt and for people.
 	Failure string `json:"failure,omitempty"`
 
 	PullRequest *PullRequest `json:"pull_request"`
-	Evidence    []Evidence   `json:"evidence"`
-	MergeCommit string       `json:"merge_commit,omitempty"`
-	// Aside are the refs, oldest first, of unrecorded work that was in the environment when the run continued
-	// there: a session's, a person's, or an interrupted attempt's. It isn't part of the change.
+	// Evidence lists every test that Signalbox ran, oldest first.
+	Evidence []Evidence `json:"evidence"`
+	// MergeCommit is the full id of the merge. From then on the run can't be given up.
+	MergeCommit string `json:"merge_commit,omitempty"`
+	// SavedWork are the refs, oldest first, of unrecorded work that was in the environment when the run continued there: a session's, a person's, or
+	// an interrupted attempt's. It isn't part of the change.
 	SavedWork []string `json:"aside,omitempty"`
-	// KeptRef holds the work of a removed branch.
+	// KeptRef holds the work of a removed branch; empty if there was none.
 	KeptRef string `json:"kept_ref,omitempty"`
 	// Canceling: a person gave the run up, and its branch and environment are being removed.
 	Canceling bool `json:"canceling"`
@@ -132,10 +137,10 @@ type Details struct {
 	Unknown Unknown `json:",embed"`
 }
 
-// IsolationNone: commands run on the host as the person who started the run.
+// IsolationNone: commands run on the host as the user who started the run.
 const IsolationNone = "none"
 
-// PhaseRecord is the result of one phase; a skipped one says why.
+// PhaseRecord is the result of one phase. Its note says what came of it, or why it was skipped.
 type PhaseRecord struct {
 	Phase     Phase      `json:"phase"`
 	Step      StepName   `json:"step"`
@@ -146,8 +151,7 @@ type PhaseRecord struct {
 	Unknown   Unknown    `json:",embed"`
 }
 
-// Settings are the configuration a run started with. They are frozen, so that
-// a change of the file in mid-run does not move the goal.
+// Settings are the configuration that a run started with. They are frozen, so that editing the file during a run does not move its goal.
 type Settings struct {
 	// Workflow is "full", "simple" or "custom"; Phases are the optional ones that it includes.
 	Workflow string     `json:"workflow"`
@@ -156,7 +160,7 @@ type Settings struct {
 	AutoApprove bool `json:"auto_approve"`
 	// Tests are the project's test commands, each one line for sh; empty means none are known.
 	Tests []string `json:"tests"`
-	// TestsE2E are its end-to-end tests, lines for sh too. They run after Tests, where a change has to pass.
+	// TestsE2E are its end-to-end tests, lines for sh too. They run after Tests, when a change has to pass.
 	TestsE2E []string `json:"tests_e2e,omitempty"`
 	// PushesTo names the remote that branches and merges are pushed to; empty when there is none.
 	PushesTo string `json:"pushes_to,omitempty"`
@@ -171,19 +175,18 @@ type Settings struct {
 	HasReviewer bool `json:"has_reviewer"`
 	// NoRepairer: no agent corrects a setup that fails.
 	NoRepairer bool `json:"no_repairer,omitempty"`
-	// EnvironmentName, SetUp and Verification are the project's own word on its environment;
-	// where they are empty the plan's counts, and then what was detected.
+	// EnvironmentName, SetUp and Verification are the project's own settings for its environment. If they are empty, the plan's count, and then what
+	// was detected.
 	EnvironmentName string         `json:"environment_name,omitempty"`
 	SetUp           []string       `json:"setup_commands,omitempty"`
 	Verification    []Verification `json:"verification,omitempty"`
-	// NoSetUp: the project says that nothing is to be set up, whatever its files or a plan ask for.
+	// NoSetUp: the project says that there is nothing to set up, even if its files or a plan ask for it.
 	NoSetUp bool `json:"no_set_up,omitzero"`
-	// Environments are the names that a planner may choose from; Image is the container image of
-	// all, Images of those that have one of their own.
+	// Environments are the names that a planner may choose from. Image is the container image of all of them, Images those of single ones, by name.
 	Environments []string          `json:"environments,omitempty"`
 	Image        string            `json:"image,omitempty"`
 	Images       map[string]string `json:"images,omitempty"`
-	// StopOnSetUpFailure: a failed set-up stops the run instead of going on with a warning.
+	// StopOnSetUpFailure: a failed setup stops the run. Otherwise it continues with a warning.
 	StopOnSetUpFailure bool    `json:"stop_on_set_up_failure"`
 	Limits             Limits  `json:"limits"`
 	Unknown            Unknown `json:",embed"`
@@ -191,11 +194,11 @@ type Settings struct {
 
 // Limits are the budgets of a run. Durations are seconds in the document.
 type Limits struct {
-	// ReviewRounds is how many reviews may fail before a person is asked (E5: 3).
+	// ReviewRounds is how many reviews or stress tests in a row may find something before a person is asked.
 	ReviewRounds int `json:"review_rounds"`
-	// CIFailures is how many checks in a row may fail (E5: 3).
+	// CIFailures is how many checks in a row may fail before a person is asked.
 	CIFailures int `json:"ci_failures"`
-	// SetUpRepairs is how often the model may correct the setup, verification included (P6: 3).
+	// SetUpRepairs is how often the repairer may correct the setup, its verification included.
 	SetUpRepairs int `json:"set_up_repairs"`
 	// Autofix is how often one step goes back to the implementer because its tests failed.
 	Autofix int `json:"autofix"`
@@ -208,35 +211,36 @@ type Limits struct {
 	Tokens       int64 `json:"tokens,omitempty"`
 	CostMicroUSD int64 `json:"cost_micro_usd,omitempty"`
 	Calls        int   `json:"calls,omitempty"`
-	// ActionRetries is how often an action is repeated after a passing failure of git or the forge.
+	// ActionRetries is how often an action is repeated after a failure of git or the forge that may pass.
 	ActionRetries int `json:"action_retries"`
-	// BaseConflicts is how often the steps are repeated, without
-	// asking a person, on a base branch that moved.
+	// BaseConflicts is how often the steps are repeated on a base branch that they conflict with, before a person is asked.
 	BaseConflicts int `json:"base_conflicts"`
-	// MaxDiffLines is the size above which a step's diff is too_large and needs a person (R10).
+	// MaxDiffLines is the number of changed lines above which a step's diff is too_large and needs a person.
 	MaxDiffLines int `json:"max_diff_lines"`
 
+	// AgentIdleSec is how long an agent may print nothing, AgentTotalSec how long one call may take.
 	AgentIdleSec  int `json:"agent_idle_sec"`
 	AgentTotalSec int `json:"agent_total_sec"`
 	// AnswerWithinSec is how long an agent's question waits until it counts as denied; 0 is half an hour.
 	AnswerWithinSec int `json:"answer_within_sec,omitempty"`
-	TestTotalSec    int `json:"test_total_sec"`
-	SetUpTotalSec   int `json:"set_up_total_sec"`
+	// TestTotalSec is the time budget shared by all commands of one test run, SetUpTotalSec that of each setup command.
+	TestTotalSec  int `json:"test_total_sec"`
+	SetUpTotalSec int `json:"set_up_total_sec"`
 	// ChecksTotalSec is how long the forge's checks may stay silent before a person is asked.
 	ChecksTotalSec int     `json:"checks_total_sec"`
 	Unknown        Unknown `json:",embed"`
 }
 
-// DefaultLimits are the limits of the specification where it names one, and
-// otherwise what lets an agent work for an afternoon but not for a night.
+// DefaultLimits returns the limits of the published format, if it names one, and otherwise limits that let an agent work for an afternoon but not
+// for a night.
 func DefaultLimits() Limits {
 	return Limits{ReviewRounds: 3, CIFailures: 3, SetUpRepairs: 3, Autofix: 3, ContractRetries: 2, AgentRetries: 2,
 		ActionRetries: 4, BaseConflicts: 1, MaxDiffLines: 2000, AgentIdleSec: 600, AgentTotalSec: 7200, TestTotalSec: 1800,
 		SetUpTotalSec: 1800, ChecksTotalSec: 5400, AnswerWithinSec: DefaultAnswerWithinSec}
 }
 
-// Used counts what was spent of Limits. A person who resumes or retries grants
-// the budgets anew; the Counters of the document go on growing.
+// Used counts what was spent of Limits. When a person resumes or retries, all of them start again; most also start again with each phase. The Counters
+// of the document go on growing.
 type Used struct {
 	ReviewRounds    int     `json:"review_rounds"`
 	CIFailures      int     `json:"ci_failures"`
@@ -244,29 +248,21 @@ type Used struct {
 	NetworkWaits    int     `json:"network_waits"`
 	ServerWaits     int     `json:"server_waits"`
 	LockWaits       int     `json:"lock_waits"`
-	Autofix         int     `json:"autofix"`
+	Autofix         int     `json:"autofix"` // per step or fix
 	TestRetries     int     `json:"test_retries,omitzero"`
 	ContractRetries int     `json:"contract_retries"`
 	AgentRetries    int     `json:"agent_retries"`
 	ActionRetries   int     `json:"action_retries"`
 	BaseConflicts   int     `json:"base_conflicts"`
 	ModelWaits      int     `json:"model_waits"`
-	Parks           int     `json:"parks"`
+	Parks           int     `json:"parks"` // the waits for a provider's limit; each may be longer
 	Tokens          int64   `json:"tokens"`
 	CostMicroUSD    int64   `json:"cost_micro_usd"`
 	Calls           int     `json:"calls"`
 	Unknown         Unknown `json:",embed"`
 }
 
-// ForPhase grants the budgets that hold for one phase anew.
-func (u *Used) ForPhase() {
-	u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries, u.TestRetries = 0, 0, 0, 0, 0
-	u.SetUpRepairs = 0
-	u.SetUpWaits()
-	u.ModelWaits, u.Parks = 0, 0
-}
-
-// SetUpWaits grants the waits anew, to another command.
+// SetUpWaits grants the waits of a setup command again, to the next one.
 func (u *Used) SetUpWaits() { u.NetworkWaits, u.ServerWaits, u.LockWaits = 0, 0, 0 }
 
 // Approval is a person's consent to one exact commit.
@@ -274,7 +270,7 @@ type Approval struct {
 	Commit string    `json:"commit"`
 	By     string    `json:"by"`
 	At     time.Time `json:"at"`
-	// SetUp is the SetUp.Content that the question showed; empty where none was asked about.
+	// SetUp is the SetUp.Content that the question showed; empty if it showed none.
 	SetUp   string  `json:"set_up,omitempty"`
 	Unknown Unknown `json:",embed"`
 }
@@ -305,8 +301,8 @@ const (
 	FoundByReview = "review" // the reviewer
 	FoundByCI     = "ci"     // the checks of the merge candidate
 	FoundByStress = "stress" // the stress test
-	FoundByTests  = "tests"  // the project's tests, of commits by a person
-	FoundByPerson = "person" // who sent the change back
+	FoundByTests  = "tests"  // the project's tests, on a person's commits
+	FoundByPerson = "person" // the person who sent the change back
 	FoundBySync   = "sync"   // conflicts with the base branch
 )
 
@@ -320,7 +316,7 @@ type Finding struct {
 	Unknown Unknown `json:",embed"`
 }
 
-// Line1 is the finding as one line: where, then what.
+// Line1 returns the finding on one line: where, then what.
 func (f Finding) Line1() string {
 	text := wording.Printable(f.Text)
 	if f.File != "" {
@@ -329,12 +325,13 @@ func (f Finding) Line1() string {
 	return text
 }
 
-// PullRequest is the change as offered on the forge.
+// PullRequest is the change as it is offered on the forge.
 type PullRequest struct {
 	Number int    `json:"number"`
 	URL    string `json:"url,omitempty"`
-	Head   string `json:"head"`
-	// Checked is the merge candidate that the checks passed on; nil until they did.
+	// Head is the full id of the commit that was offered.
+	Head string `json:"head"`
+	// Checked is the merge candidate that passed the checks; null until one did. Nothing else is ever merged.
 	Checked *Candidate `json:"checked"`
 	Unknown Unknown    `json:",embed"`
 }
@@ -347,8 +344,8 @@ type Candidate struct {
 	Unknown Unknown `json:",embed"`
 }
 
-// Evidence is a test that Signalbox itself ran on a commit that it recorded
-// itself (DESIGN decision 3).
+// Evidence is a test that Signalbox itself ran on a commit that it recorded itself. Only evidence moves a run: an agent's word that the tests pass
+// counts for nothing.
 type Evidence struct {
 	Purpose    string `json:"purpose"` // the TestPurpose, as a word
 	Commit     string `json:"commit"`
@@ -357,7 +354,7 @@ type Evidence struct {
 	Passed     bool   `json:"passed"`
 	DurationMS int64  `json:"duration_ms"`
 	LogPath    string `json:"log_path,omitempty"`
-	// Known are the failing tests that failed before the change as well, where nothing else did.
+	// Known are the failing tests that failed before the change too, if no other test failed.
 	Known   []string  `json:"known_failures,omitempty"`
 	At      time.Time `json:"at"`
 	Unknown Unknown   `json:",embed"`

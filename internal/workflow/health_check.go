@@ -10,23 +10,22 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// HealthCheck is one question about the project's health, as it was configured when a repair began.
+// HealthCheck is one question about the project's health. In a run's settings it is as it was when the repair began.
 type HealthCheck struct {
 	ID   string          `json:"id"`
 	Kind HealthCheckKind `json:"kind"`
-	// Severity is the order in which errors are fixed.
+	// Severity orders the errors: the most severe is fixed first.
 	Severity Severity `json:"severity"`
-	// Command is a line for sh that succeeds if all is well.
+	// Command is a line for sh that succeeds if all is well; only of the kind command.
 	Command string `json:"command,omitempty"`
-	// HTTP is the request to a service.
+	// HTTP is the request to a service; only of the kind http.
 	HTTP *HealthHTTP `json:"http,omitempty"`
-	// File is a log, Pattern a regular expression for the lines of it that are errors.
+	// File is a log, Pattern a regular expression for its lines that are errors; only of the kind log.
 	File    string `json:"file,omitempty"`
 	Pattern string `json:"pattern,omitempty"`
-	// Rerun is a line for sh that shows on a changed tree whether the
-	// check would pass, for kinds that can't run there.
+	// Rerun is a line for sh that shows on a changed tree whether the check would pass, for kinds that can't run there.
 	Rerun string `json:"rerun,omitempty"`
-	// Recipe tells the agent what is known about such an error.
+	// Recipe tells the agent what is known about this error.
 	Recipe string `json:"recipe,omitempty"`
 	// TimeLimitMS is the time limit shared by all commands of one check. A check that takes longer fails.
 	TimeLimitMS int64 `json:"time_limit_ms"`
@@ -37,44 +36,44 @@ type HealthCheck struct {
 	Unknown     Unknown `json:",embed"`
 }
 
-// HealthHTTP is one request and the answer that is wanted.
+// HealthHTTP is one request and the expected answer.
 type HealthHTTP struct {
-	// Start is a line for sh that runs the service, from the project's tree and beside the request; it
-	// gets a free TCP port as PORT. Empty asks a service that runs already, somewhere.
+	// Start is a line for sh that runs the service from the project's tree while the request is sent; it gets a free TCP port as PORT. Empty asks a
+	// service that is running already.
 	Start string `json:"start,omitempty"`
 	// URL may name the port as {port}.
 	URL    string `json:"url"`
 	Method string `json:"method"`
 	Body   string `json:"body,omitempty"`
-	// Status is the answer's, Contains a text that must be in it.
+	// Status is the expected status of the answer, Contains a text that must be in it.
 	Status   int     `json:"status"`
 	Contains string  `json:"contains,omitempty"`
 	Unknown  Unknown `json:",embed"`
 }
 
-// HealthCheckKind is where a check looks.
+// HealthCheckKind says what a check looks at.
 type HealthCheckKind string
 
 const (
 	HealthCommand     HealthCheckKind = "command"      // a command in the environment
 	HealthService     HealthCheckKind = "http"         // a service's answer
-	HealthLog         HealthCheckKind = "log"          // lines that were added to a log
+	HealthLog         HealthCheckKind = "log"          // lines added to a log since the last look
 	HealthBranchTests HealthCheckKind = "branch-tests" // the project's tests on the default branch
 	HealthForgeCI     HealthCheckKind = "forge-ci"     // what the forge's CI last said of the default branch
 )
 
-// HealthCheckKinds lists them.
+// HealthCheckKinds lists every HealthCheckKind.
 var HealthCheckKinds = []HealthCheckKind{HealthCommand, HealthService, HealthLog, HealthBranchTests, HealthForgeCI}
 
-// InEnvironment reports whether the check looks at the project's tree, in an environment.
+// InEnvironment reports whether the check looks at the project's tree, which needs an environment.
 func (c *HealthCheck) InEnvironment() bool {
 	return c.Kind == HealthCommand || c.Kind == HealthBranchTests || c.HTTP != nil && c.HTTP.Start != ""
 }
 
-// exitWait is what a program that was told to ask a service has beyond the check's time limit, to say so.
+// exitWait is the time beyond the check's limit in which the program that asks a service reports that the limit was reached.
 const exitWait = 5 * time.Second
 
-// Limit is how long a look may take until it is ended from outside.
+// Limit returns the time after which a look is killed.
 func (c *HealthCheck) Limit() time.Duration {
 	limit := time.Duration(c.TimeLimitMS) * time.Millisecond
 	if c.HTTP != nil && c.HTTP.Start != "" {
@@ -83,8 +82,7 @@ func (c *HealthCheck) Limit() time.Duration {
 	return limit
 }
 
-// Line is the line for sh that looks at a tree; empty where the project's tests do, or a service that
-// has to be started.
+// Line returns the line for sh that looks at a tree; empty if the project's tests do, or if a service has to be started.
 func (c *HealthCheck) Line() string {
 	if c.Kind == HealthCommand {
 		return c.Command
@@ -92,7 +90,7 @@ func (c *HealthCheck) Line() string {
 	return c.Rerun
 }
 
-// Title is the check in words, one line.
+// Title describes the check in one line.
 func (c *HealthCheck) Title() string {
 	switch c.Kind {
 	case HealthService:
@@ -105,13 +103,13 @@ func (c *HealthCheck) Title() string {
 	return c.ID + ": " + strings.ReplaceAll(string(c.Kind), "-", " ")
 }
 
-// Proves reports whether tests of the run show anything: the project's own, or the check that failed.
+// Proves reports whether the run has tests that can prove a change: the project's own, or the check that failed.
 func (s *Settings) Proves() bool { return s.HasUnitTests() || len(s.TestsE2E) > 0 }
 
+// HasUnitTests reports whether tests run on each recorded change.
 func (s *Settings) HasUnitTests() bool { return len(s.Tests) > 0 || s.Check != nil }
 
-// TestCommands are the tests of a change, as lines for sh: the project's own, and the failing check
-// where it is one.
+// TestCommands returns the tests of a change, as lines for sh: the project's own, and the failing check if it is such a line.
 func (s *Settings) TestCommands() []string {
 	if s.Check == nil || s.Check.Line() == "" {
 		return s.Tests
@@ -119,8 +117,8 @@ func (s *Settings) TestCommands() []string {
 	return append(slices.Clone(s.Tests), s.Check.Line())
 }
 
-// Looking is how many of the TestCommands only show that nothing else broke. What comes after them, the Service included, is
-// the failing check's look: it has to end within the check's Limit, or a check that failed by it would be repaired by any change.
+// Looking returns how many of the TestCommands only show that nothing else broke. The commands after them, and the Service, are the failing check's
+// look. It has to end within the check's Limit: if more time were allowed, any change would repair a check that fails by taking too long.
 func (s *Settings) Looking() (from int) {
 	if s.Check != nil && s.Check.Kind == HealthBranchTests {
 		return 0
@@ -128,7 +126,7 @@ func (s *Settings) Looking() (from int) {
 	return len(s.Tests)
 }
 
-// Service is what must be started and asked beside the TestCommands; nil if nothing.
+// Service returns the check whose service must be started and asked besides the TestCommands; nil if there is none.
 func (s *Settings) Service() *HealthCheck {
 	if s.Check == nil || s.Check.Line() != "" || s.Check.HTTP == nil || s.Check.HTTP.Start == "" {
 		return nil
@@ -136,13 +134,13 @@ func (s *Settings) Service() *HealthCheck {
 	return s.Check
 }
 
-// AllTestCommands are the TestCommands and the end-to-end tests: what proves a merge candidate, and is known of the base.
+// AllTestCommands returns the TestCommands and the end-to-end tests. They run on the base and on the merge candidate.
 func (s *Settings) AllTestCommands() []string { return slices.Concat(s.TestCommands(), s.TestsE2E) }
 
-// AllTestNames are the TestNames and the end-to-end tests.
+// AllTestNames returns the TestNames and the end-to-end tests.
 func (s *Settings) AllTestNames() []string { return slices.Concat(s.TestNames(), s.TestsE2E) }
 
-// TestNames are the TestCommands and the Service in words, for people and for agents.
+// TestNames returns the TestCommands and, in words, the Service, for people and for agents.
 func (s *Settings) TestNames() []string {
 	if service := s.Service(); service != nil {
 		return append(slices.Clone(s.TestCommands()), service.Title())
@@ -150,8 +148,8 @@ func (s *Settings) TestNames() []string {
 	return s.TestCommands()
 }
 
-// JudgedBy returns the reasons to look at a change of what judges it (see policy.Judged): the lines
-// of the run's tests, and of a set-up that did not fail.
+// JudgedBy returns the reasons to look at a change because it touches what judges it: a file that the run's tests, or a setup that succeeded, read.
+// See policy.Judged.
 func (j *Details) JudgedBy(files []policy.FileChange) []string {
 	var setUp []string
 	if s := j.SetUp; s != nil && s.Status != SetUpFailed {

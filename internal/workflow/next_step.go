@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// NextStep is one thing that a person can do about a stop, as data. Each front end says it in its own way: the command line as a
-// command, a web page as a button, MCP as a tool call. A document never holds a line for a shell in its place.
+// NextStep is one thing that a person can do about a stop, as data. Each front end shows it in its own way: the command line as a command, a web page
+// as a button, MCP as a tool call. No decision reads a shell command from a document.
 type NextStep struct {
-	// Text is what the step is for, or all of it if only a person can take it ("free disk space").
+	// Text says what the step is for, or what to do if only a person can do it ("free disk space").
 	Text string `json:"text,omitempty"`
-	// Verb is what Signalbox is asked to do; empty where the step is taken outside of it.
+	// Verb is what Signalbox is asked to do; empty if the step is taken outside Signalbox.
 	Verb Verb `json:"verb,omitempty"`
 	// Runs are the runs, or requests, that the verb is about, as people name them: "42".
 	Runs []string `json:"runs,omitempty"`
 	// Environment is the one that the verb is about.
 	Environment string `json:"environment,omitempty"`
-	// Cancel, of stop: the run is given up.
+	// Cancel belongs to stop: the run is given up.
 	Cancel bool `json:"cancel,omitzero"`
-	// Force, of resume: the run goes on against what stopped it.
+	// Force belongs to resume: the run continues in spite of what stopped it.
 	Force bool `json:"force,omitzero"`
-	// Unsandboxed, of verbs that run commands: they may run unprotected.
+	// Unsandboxed belongs to verbs that run commands: these may run unprotected.
 	Unsandboxed bool `json:"unsandboxed,omitzero"`
 	// Blank is a placeholder for the person's own words: "what to change".
 	Blank string `json:"blank,omitempty"`
@@ -32,13 +32,13 @@ type NextStep struct {
 	Unknown Unknown    `json:",embed"`
 }
 
-// Verb is what a person asks Signalbox to do. A verb is never changed and never used again for something else, whatever a front
-// end calls it.
+// Verb is what a person asks Signalbox to do. A verb never changes and is never reused for something else, even if a front end calls it by another
+// name.
 type Verb string
 
 const (
-	VerbRun     Verb = "run"     // carry requests to their merges
-	VerbResume  Verb = "resume"  // let a run that stopped go on
+	VerbRun     Verb = "run"     // carry out requests until they are merged
+	VerbResume  Verb = "resume"  // let a run that stopped continue
 	VerbRetry   Verb = "retry"   // let a run that failed try again
 	VerbStop    Verb = "stop"    // stop a run, or give it up
 	VerbApprove Verb = "approve" // agree to the change
@@ -59,47 +59,49 @@ const (
 var Verbs = []Verb{VerbRun, VerbResume, VerbRetry, VerbStop, VerbApprove, VerbReject, VerbSync, VerbDiff, VerbStatus, VerbLogs, VerbList,
 	VerbDoctor, VerbEnvironmentLogs, VerbRemoveEnvironment, VerbStartSession}
 
-// Advice is a step that only a person can take, outside of Signalbox.
+// Advice returns a step that only a person can take, outside Signalbox.
 func Advice(text string) NextStep { return NextStep{Text: text} }
 
-// Following is the step with others after it, without which it does not help.
+// Following returns the step with others after it, without which it does not help.
 func (s NextStep) Following(steps ...NextStep) NextStep {
 	s.Then = append(slices.Clip(s.Then), steps...)
 	return s
 }
 
-// runs are the verbs that run commands of the project.
+// runs holds the verbs that run commands of the project.
 var runs = []Verb{VerbRun, VerbResume, VerbRetry, VerbApprove, VerbReject, VerbSync, VerbStartSession}
 
-// Ask is a step that asks Signalbox for something about the run. Commands that ran unprotected go on so: elsewhere the step may be refused.
+// Ask returns a step that asks Signalbox for something about the run. If its commands ran unprotected, the step lets them, because it may be refused
+// otherwise.
 func (r *Run) Ask(text string, verb Verb) NextStep {
 	return NextStep{Text: text, Verb: verb, Runs: []string{r.Ref()}, Unsandboxed: r.Details.Isolation == IsolationNone && slices.Contains(runs, verb)}
 }
 
-// ThenResume is the last step after what a person did outside.
+// ThenResume returns the last step after something that a person did outside Signalbox.
 func (r *Run) ThenResume() NextStep { return r.Ask("then", VerbResume) }
 
-// GiveUp is a step that ends the run; its work stays on a ref.
+// GiveUp returns a step that ends the run; its work stays on a ref.
 func (r *Run) GiveUp(text string) NextStep {
 	step := r.Ask(text, VerbStop)
 	step.Cancel = true
 	return step
 }
 
+// SendBack returns a step that sends the change back to the agent.
 func (r *Run) SendBack(text string) NextStep {
 	step := r.Ask(text, VerbReject)
 	step.Blank = "what to change"
 	return step
 }
 
-// Forced is a step that lets the run go on against what stopped it.
+// Forced returns a step that lets the run continue in spite of what stopped it.
 func (r *Run) Forced(text string) NextStep {
 	step := r.Ask(text, VerbResume)
 	step.Force = true
 	return step
 }
 
-// SeeDoctor is the step where the error itself does not say what is missing.
+// SeeDoctor is the step for an error that does not say itself what is missing.
 var SeeDoctor = NextStep{Text: "see what is missing", Verb: VerbDoctor}
 
 // First puts a step before the others.
@@ -110,8 +112,8 @@ func (s NextStep) Known() bool {
 	return (s.Verb == "" || slices.Contains(Verbs, s.Verb)) && !slices.ContainsFunc(s.Then, func(s NextStep) bool { return !s.Known() })
 }
 
-// Validate says what no front end can offer, because a verb lacks what it is about, or has what is another verb's. What follows
-// the step is not looked at.
+// Validate returns an error for a step that no front end can offer, because its verb lacks what it is about or has a field of another verb's. It does
+// not check the steps that follow.
 func (s NextStep) Validate() error {
 	if !s.Known() {
 		return fmt.Errorf("the verb %q is not declared", s.Verb)
@@ -140,12 +142,12 @@ func (s NextStep) Validate() error {
 	return nil
 }
 
-// Has reports whether the step, or one that follows it, is one that is wanted.
+// Has reports whether the step, or one that follows it, satisfies wanted.
 func (s NextStep) Has(wanted func(NextStep) bool) bool {
 	return wanted(s) || slices.ContainsFunc(s.Then, func(s NextStep) bool { return s.Has(wanted) })
 }
 
-// TakeActions makes steps of the lines that a document has in their place: an older version wrote it, or another program.
+// TakeActions makes steps from the lines of a document without steps, which an older version or another program wrote.
 func (e *Error) TakeActions() {
 	if len(e.Next) > 0 {
 		return

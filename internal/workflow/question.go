@@ -9,24 +9,24 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// Question is what an agent asks while it works. The run stays RUNNING and waits for an answer, or for
-// Until. All text in it is untrusted.
+// Question is what an agent asks while it works. The run stays RUNNING and waits for an answer until Until. A crash withdraws the question, because
+// the agent that asked has ended too. All text in it is untrusted.
 type Question struct {
-	// ID is unique within the run ("Q1"), so that no answer is ever taken for one to another question.
+	// ID is unique within the run ("Q1"), so that no answer can be taken for one to another question.
 	ID string `json:"id"`
-	// Key is the action whose agent waits.
+	// Key is that of the action whose agent waits.
 	Key  string       `json:"key"`
 	Role Role         `json:"role"`
 	Kind QuestionKind `json:"kind"`
-	// Tool is the agent's own name of what it wants to use; Subject is the command, the path or the
-	// address that a pattern would be held against, empty if there is none.
+	// Tool is the agent's own name for what it wants to use. Subject is the command, path or address that a pattern
+	// is compared with; empty if there is none.
 	Tool    string   `json:"tool"`
 	Subject string   `json:"subject"`
 	Text    string   `json:"text"`
 	Options []string `json:"options"`
-	// Altered: the question was longer, or contained something that isn't shown.
+	// Altered: the question was longer, or contained something that is not shown.
 	Altered bool `json:"altered"`
-	// Always is the pattern that an answer with always adds; empty where none can.
+	// Always is the pattern that an answer with always adds; empty if none can.
 	Always  string    `json:"always"`
 	AskedAt time.Time `json:"asked_at"`
 	// Until is when the question counts as denied.
@@ -34,27 +34,27 @@ type Question struct {
 	Unknown Unknown   `json:",embed"`
 }
 
-// QuestionKind says how a question can be answered; each can be denied.
+// QuestionKind says how a question can be answered. Any question can be denied.
 type QuestionKind string
 
 const (
-	PermissionQuestion QuestionKind = "permission" // allow
-	ChoiceQuestion     QuestionKind = "choice"     // one of the options, or text
-	TextQuestion       QuestionKind = "text"       // text
+	PermissionQuestion QuestionKind = "permission" // may the agent use the tool?
+	ChoiceQuestion     QuestionKind = "choice"     // one of the options, or an answer in words
+	TextQuestion       QuestionKind = "text"       // an answer in words
 )
 
-// Answer is what was said to a question.
+// Answer is a person's answer to a question, or that of its deadline.
 type Answer struct {
 	// Question is its ID.
 	Question string        `json:"question"`
 	Verdict  AnswerVerdict `json:"verdict"`
 	// Option is the number of the option, from 1; 0 with another verdict.
 	Option int `json:"option"`
-	// Text is the answer in words, or why it is denied, which the agent is told.
+	// Text is the answer in words, or the reason for a denial; the agent gets it.
 	Text string `json:"text"`
-	// Always: the same is to be allowed without being asked for the rest of the run.
+	// Always: the same is allowed without a question for the rest of the run.
 	Always bool `json:"always"`
-	// By is a person's name; NobodyInTime where nobody answered.
+	// By is a person's name, or NobodyInTime.
 	By      string    `json:"by"`
 	At      time.Time `json:"at"`
 	Unknown Unknown   `json:",embed"`
@@ -64,19 +64,19 @@ type Answer struct {
 type AnswerVerdict string
 
 const (
-	AnswerAllow  AnswerVerdict = "allow"
-	AnswerDeny   AnswerVerdict = "deny"
-	AnswerOption AnswerVerdict = "option"
-	AnswerText   AnswerVerdict = "text"
+	AnswerAllow  AnswerVerdict = "allow"  // the tool may be used
+	AnswerDeny   AnswerVerdict = "deny"   // it may not, or the question stays without an answer
+	AnswerOption AnswerVerdict = "option" // the option numbered Option
+	AnswerText   AnswerVerdict = "text"   // the answer in Text
 )
 
-// NobodyInTime gave the answers that a deadline gave.
+// NobodyInTime is the author of an answer that the deadline gave.
 const NobodyInTime = "nobody in time"
 
-// DefaultAnswerWithinSec is how long a run that began without a limit for it waits for an answer.
+// DefaultAnswerWithinSec is how long a question waits for an answer without another limit, in seconds.
 const DefaultAnswerWithinSec = 1800
 
-// Refuses says why an answer cannot be one to the question; empty if it can.
+// Refuses says why an answer does not fit the question; empty if it does.
 func (q *Question) Refuses(a Answer) string {
 	switch {
 	case a.Question != q.ID:
@@ -101,10 +101,10 @@ func (q *Question) Refuses(a Answer) string {
 	return ""
 }
 
-// maxLine1 is what of a question is shown in a line, in runes.
+// maxLine1 is how much of a question one line shows, in runes.
 const maxLine1 = 200
 
-// Line1 is the question in a line.
+// Line1 returns the question on one line, shortened.
 func (q *Question) Line1() string {
 	text, _, cut := strings.Cut(strings.TrimSpace(q.Text), "\n")
 	if runes := []rune(text); len(runes) > maxLine1 {
@@ -114,13 +114,4 @@ func (q *Question) Line1() string {
 		text += " …"
 	}
 	return wording.Printable(strings.TrimPrefix(q.Tool+": "+text, ": "))
-}
-
-// Says is an answer in a few words.
-func (a *Answer) Says() string {
-	what := map[AnswerVerdict]string{AnswerAllow: "allowed", AnswerDeny: "denied", AnswerOption: fmt.Sprintf("option %d chosen", a.Option), AnswerText: "answered"}
-	if a.Always {
-		return fmt.Sprintf("allowed for the rest of the run by %s", wording.Printable(a.By))
-	}
-	return fmt.Sprintf("%s by %s", what[a.Verdict], wording.Printable(a.By))
 }

@@ -6,18 +6,16 @@ import (
 	"strings"
 )
 
-// The built-in workflows. A workflow is the set of optional phases that it
-// includes; the others always run.
+// The workflows. A workflow is the set of optional phases that it includes; the other phases always run.
 const (
 	WorkflowFull   = "full"   // every phase
 	WorkflowSimple = "simple" // implement, test, merge
-	WorkflowHeal   = "heal"   // plan, implement, test, merge: what "signalbox heal" carries a repair by
+	WorkflowHeal   = "heal"   // plan, implement, test, merge: the repairs of "signalbox heal"
 	WorkflowCustom = "custom" // the phases that the configuration lists
 )
 
-// WorkflowPhases returns the optional phases of a workflow: a built-in name, or
-// a list of step names. Naming a phase that is not optional is allowed and
-// changes nothing.
+// WorkflowPhases returns the optional phases of a workflow: a built-in name, or a list of step names. Naming a phase that is not optional is allowed
+// and changes nothing.
 func WorkflowPhases(names ...string) (workflow string, phases []StepName, err error) {
 	if len(names) == 1 {
 		switch names[0] {
@@ -39,6 +37,7 @@ func WorkflowPhases(names ...string) (workflow string, phases []StepName, err er
 	return WorkflowCustom, phases, nil
 }
 
+// OptionalSteps returns the steps that a workflow may leave out.
 func OptionalSteps() (steps []StepName) {
 	for _, row := range Positions {
 		if row.Optional {
@@ -48,6 +47,7 @@ func OptionalSteps() (steps []StepName) {
 	return steps
 }
 
+// StepNames returns every step's name, in order.
 func StepNames() (names []string) {
 	for _, row := range Positions {
 		names = append(names, string(row.Step))
@@ -55,10 +55,10 @@ func StepNames() (names []string) {
 	return names
 }
 
-// LeavesOut says why a phase is skipped whatever happens; empty when it is not.
+// LeavesOut says why the settings skip a phase in any case; empty if they don't.
 func (s *Settings) LeavesOut(row Position) string {
 	switch {
-	case row.Phase == ReviewFix: // entered when there is something to mend, in every workflow
+	case row.Phase == ReviewFix: // entered if there is something to fix, in every workflow
 		return ""
 	case row.Optional && !slices.Contains(s.Phases, row.Step):
 		return fmt.Sprintf("not in the workflow %q", s.Workflow)

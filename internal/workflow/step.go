@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Role is who does a piece of work.
+// Role is a kind of work that an agent does for a run. The configuration names an agent for each.
 type Role string
 
 const (
 	Planner     Role = "planner"     // answers planning.json
 	Implementer Role = "implementer" // changes files in the environment
 	Reviewer    Role = "reviewer"    // answers findings
-	Repairer    Role = "repairer"    // answers corrected set-up commands
+	Repairer    Role = "repairer"    // answers corrected setup commands
 )
 
 // Roles lists every Role.
 var Roles = []Role{Planner, Implementer, Reviewer, Repairer}
 
-// Roles are those that the run may still call an agent for, whatever comes.
+// Roles returns the roles that the run may still call an agent for. Before the first paid call, their agents must start.
 func (r *Run) Roles() []Role {
 	j := &r.Details
 	return slices.DeleteFunc(slices.Clone(Roles), func(role Role) bool {
@@ -35,7 +35,7 @@ func (r *Run) Roles() []Role {
 	})
 }
 
-// Step is one entry of steps[] (R9), at the same place as in planning.json.
+// Step is one entry of steps[], at the same place as in planning.json.
 type Step struct {
 	// StepID is S01, S02, …
 	StepID    string     `json:"step_id"`
@@ -44,33 +44,41 @@ type Step struct {
 	Status    StepStatus `json:"status"`
 	StartedAt *time.Time `json:"started_at"`
 	EndedAt   *time.Time `json:"ended_at"`
-	// Attempt counts from 1; 1 also before the first start.
+	// Attempt counts from 1; it is 1 before the first start too. Each call of the implementer for the step is one attempt.
 	Attempt int `json:"attempt"`
-	// Summary is one line.
-	Summary   string   `json:"summary"`
-	Logs      []string `json:"logs"`
+	// Summary is the implementer's own, one line.
+	Summary string   `json:"summary"`
+	Logs    []string `json:"logs"`
+	// PatchPath is the step's change as a diff; null until it is recorded.
 	PatchPath *string  `json:"patch_path"`
 	DiffStat  DiffStat `json:"diff_stat"`
 	Test      StepTest `json:"test"`
-	Error     *Error   `json:"error"`
+	// Error is the stop that happened in this step; null otherwise.
+	Error *Error `json:"error"`
 	// Phase is where the step is carried out: tdd-red, tdd-green or tdd-refactor.
 	Phase   StepName `json:"signalbox_phase"`
 	Unknown Unknown  `json:",embed"`
 }
 
-// StepStatus is a step's own state (R9).
+// StepStatus is the state of a step, or of a phase.
 type StepStatus string
 
 const (
-	StepPending    StepStatus = "PENDING"
-	StepRunning    StepStatus = "RUNNING"
-	StepDone       StepStatus = "DONE"
-	StepFailed     StepStatus = "FAILED"
-	StepSkipped    StepStatus = "SKIPPED"
+	// StepPending: not begun, or to be repeated because the run went back.
+	StepPending StepStatus = "PENDING"
+	// StepRunning: in hand. A crash leaves it so, and the next start repeats its pending action.
+	StepRunning StepStatus = "RUNNING"
+	// StepDone: recorded and, where tests must pass, tested.
+	StepDone StepStatus = "DONE"
+	// StepFailed: every attempt is used up. A retry sets it back to RUNNING.
+	StepFailed StepStatus = "FAILED"
+	// StepSkipped: the workflow leaves it out, it had nothing to do, or the run was given up.
+	StepSkipped StepStatus = "SKIPPED"
+	// StepNeedsInput: a person must act. Resuming sets it back to RUNNING.
 	StepNeedsInput StepStatus = "NEEDS_INPUT"
 )
 
-// DiffStat is the size of a step's change (R10).
+// DiffStat is the size of a step's change.
 type DiffStat struct {
 	FilesChanged int `json:"files_changed"`
 	LinesAdded   int `json:"lines_added"`
@@ -80,14 +88,14 @@ type DiffStat struct {
 	Unknown  Unknown `json:",embed"`
 }
 
-// StepTest holds the results bound to one step (R11).
+// StepTest holds the test results of one step's change.
 type StepTest struct {
 	Unit    TestResult `json:"unit"`
 	E2E     TestResult `json:"e2e"`
 	Unknown Unknown    `json:",embed"`
 }
 
-// Words are the statuses for people: the unit tests', and the end-to-end tests' where there are any.
+// Words returns the statuses for people: that of the unit tests and, if there are any, that of the end-to-end tests.
 func (t *StepTest) Words() string {
 	if t.E2E.Status == TestSkipped || t.E2E.Status == "" {
 		return string(t.Unit.Status)
@@ -95,61 +103,66 @@ func (t *StepTest) Words() string {
 	return fmt.Sprintf("%s, end to end %s", t.Unit.Status, t.E2E.Status)
 }
 
-// TestStatus is one of R11's five.
+// TestStatus is the state of the tests of one step's change.
 type TestStatus string
 
 const (
-	TestNotRun  TestStatus = "NOT_RUN"
-	TestRunning TestStatus = "RUNNING"
+	TestNotRun  TestStatus = "NOT_RUN" // they will run once the change is recorded
+	TestRunning TestStatus = "RUNNING" // a crash leaves it so, and the next start runs them again
 	TestPass    TestStatus = "PASS"
-	TestFail    TestStatus = "FAIL"
-	TestSkipped TestStatus = "SKIPPED"
+	TestFail    TestStatus = "FAIL"    // the change goes back, or the step's phase expects it
+	TestSkipped TestStatus = "SKIPPED" // there are none, or the change need not pass them yet
 )
 
-// TestResult is one test command's outcome (R11).
+// TestResult is the outcome of the test commands of one kind.
 type TestResult struct {
 	Status  TestStatus `json:"status"`
 	Command *string    `json:"command"`
 	LogPath *string    `json:"log_path"`
 	// DurationMS is milliseconds.
-	DurationMS    *int64  `json:"duration_ms"`
+	DurationMS *int64 `json:"duration_ms"`
+	// FailedSummary is how they failed, a few lines; null unless they did.
 	FailedSummary *string `json:"failed_summary"`
 	Unknown       Unknown `json:",embed"`
 }
 
-// Category is the kind of an Error (R12). INTERNAL of older files is read as EXECUTION.
+// Category is the area of an Error's cause. The value INTERNAL of older files is read as EXECUTION.
 type Category string
 
 const (
-	CategoryEnvironment Category = "ENVIRONMENT"
-	CategoryInput       Category = "INPUT"
-	CategoryContract    Category = "CONTRACT"
-	CategoryExecution   Category = "EXECUTION"
-	CategoryTest        Category = "TEST"
-	CategoryGit         Category = "GIT"
+	CategoryEnvironment Category = "ENVIRONMENT" // this machine, the environment or an agent's installation
+	CategoryInput       Category = "INPUT"       // a person: a decision, a request or an order
+	CategoryContract    Category = "CONTRACT"    // an agent's answer broke its schema
+	CategoryExecution   Category = "EXECUTION"   // an agent's call, or the run itself
+	CategoryTest        Category = "TEST"        // the project's tests or the checks of the merge candidate
+	CategoryGit         Category = "GIT"         // git, the branch or the merge
 )
 
-// Severity of an Error (R12).
+// Severity says how much an Error stands in the way.
 type Severity string
 
 const (
-	Blocker Severity = "Blocker"
-	Major   Severity = "Major"
-	Minor   Severity = "Minor"
+	Blocker Severity = "Blocker" // the request cannot go on without a person
+	Major   Severity = "Major"   // something failed
+	Minor   Severity = "Minor"   // nothing failed: a person is asked, or stopped the run
 )
 
-// Error is the ErrorObject of R12: a stop that is an answer. Next is never empty.
+// Error says why a run stopped, and what a person can do. Next is never empty.
 type Error struct {
-	Category   Category `json:"category"`
-	ReasonCode string   `json:"reason_code"`
-	Title      string   `json:"title"`
-	Message    string   `json:"message"`
-	Severity   Severity `json:"severity"`
-	Retryable  bool     `json:"retryable"`
-	// Actions are the next steps as lines for people, made where a document is written. No decision reads them.
+	Category Category `json:"category"`
+	// ReasonCode is for programs: see the reason codes.
+	ReasonCode string `json:"reason_code"`
+	// Title is one line for people; Message has the details.
+	Title    string   `json:"title"`
+	Message  string   `json:"message"`
+	Severity Severity `json:"severity"`
+	// Retryable: the same action may succeed next time without a change.
+	Retryable bool `json:"retryable"`
+	// Actions are the next steps as lines for people, made when a document is written. No decision reads them.
 	Actions []string `json:"actions"`
 	// Next is what a person can do, as data.
-	Next         []NextStep     `json:"next_steps,omitempty"`
+	Next []NextStep `json:"next_steps,omitempty"`
+	// RelatedPaths are files to look at, relative to the project root.
 	RelatedPaths []string       `json:"related_paths,omitempty"`
 	Meta         map[string]any `json:"meta,omitempty"`
 	Unknown      Unknown        `json:",embed"`
@@ -158,7 +171,7 @@ type Error struct {
 // Error makes the document's object usable as a Go error: one line, reason first.
 func (e *Error) Error() string { return e.ReasonCode + ": " + e.Title }
 
-// Untried is what a step shows of tests that did not run on its change yet.
+// Untried returns what a step shows while no tests ran on its change.
 func (s *Settings) Untried() StepTest {
 	t := StepTest{Unit: TestResult{Status: TestSkipped}, E2E: TestResult{Status: TestSkipped}}
 	if s.HasUnitTests() {
@@ -170,7 +183,7 @@ func (s *Settings) Untried() StepTest {
 	return t
 }
 
-// Result is the event in the words of R11.
+// Result returns the event as a step shows it.
 func (e TestsEnded) Result() TestResult {
 	r := TestResult{Status: TestPass, Command: &e.Command, DurationMS: &e.DurationMS}
 	if e.LogPath != "" {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// InvalidError is one thing that does not hold in a document.
+// InvalidError is one broken rule of a document.
 type InvalidError struct {
 	// Pointer says where, as a JSON Pointer (RFC 6901).
 	Pointer string
@@ -16,8 +16,8 @@ type InvalidError struct {
 
 func (e *InvalidError) Error() string { return e.Reason }
 
-// Validate checks what must hold before every save and after every load (R15).
-// It compares nothing with other files; see FollowsPlan and MayBecome.
+// Validate checks the rules that must hold before every save and after every load. It compares nothing with other files; see FollowsPlan and
+// MayBecome.
 func (r *Run) Validate() error {
 	var problems []error
 	bad := func(pointer, format string, a ...any) {
@@ -60,7 +60,7 @@ func (r *Run) Validate() error {
 		}
 	}
 	r.eachPath(func(p, format string, entry int) {
-		if !inProject(p) {
+		if strings.HasPrefix(p, "/") || strings.ContainsRune(p, 0) || slices.Contains(strings.Split(p, "/"), "..") {
 			at := format
 			if strings.Contains(format, "%") {
 				at = fmt.Sprintf(format, entry)
@@ -71,8 +71,8 @@ func (r *Run) Validate() error {
 	return errors.Join(problems...)
 }
 
-// eachPath calls visit with all that the document says of files, and where it says it: a JSON pointer, in which the
-// number of an entry stands for %d. Empty is none.
+// eachPath calls visit with each path in the document, with slashes, and its JSON pointer, in which %d stands for the number of the entry. An empty
+// path names no file.
 func (r *Run) eachPath(visit func(p, pointer string, entry int)) {
 	each := func(pointer string, entry int, paths ...string) {
 		for _, p := range paths {
@@ -104,12 +104,7 @@ func (r *Run) eachPath(visit func(p, pointer string, entry int)) {
 	}
 }
 
-// inProject reports whether a path, with slashes, stays below the project root by its words. Empty is none.
-func inProject(p string) bool {
-	return !strings.HasPrefix(p, "/") && !strings.ContainsRune(p, 0) && !slices.Contains(strings.Split(p, "/"), "..")
-}
-
-// FollowsPlan checks that steps[] has the ids and the order of planning.json (R15).
+// FollowsPlan checks that steps[] has the ids and the order of planning.json.
 func (r *Run) FollowsPlan(plan Plan) error {
 	planned := plan.Actions.Steps
 	if len(r.Steps) != len(planned) {
@@ -124,6 +119,7 @@ func (r *Run) FollowsPlan(plan Plan) error {
 	return nil
 }
 
+// transitions are the states that may follow each state. No other change of state is ever saved.
 var transitions = map[State][]State{
 	Queued:     {Running, NeedsInput, Canceled},
 	Running:    {NeedsInput, Failed, Done, Canceled, Queued},
@@ -131,10 +127,9 @@ var transitions = map[State][]State{
 	Failed:     {Queued, Canceled},
 }
 
-// MayBecome reports whether a run in state s may be saved in state next (R16).
-// Three rows are ours: RUNNING→QUEUED, a run that waits again for its slot after
-// its runner died; QUEUED→NEEDS_INPUT, a person stopping a run that waits and
-// has work to keep, or its process being told to end; and FAILED→CANCELED, a person giving up.
+// MayBecome reports whether a run in state s may be saved in state next. Three changes go beyond the published format: RUNNING→QUEUED, for a run that
+// waits again for its slot or is parked; QUEUED→NEEDS_INPUT, when a person stops a waiting run that has work to keep, or its process ends; and
+// FAILED→CANCELED, when a person gives the run up.
 func (s State) MayBecome(next State) bool {
 	return s == next || slices.Contains(transitions[s], next)
 }

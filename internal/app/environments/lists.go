@@ -62,7 +62,7 @@ func LogsOf(ctx context.Context, p *app.App, ref, name string) (list SetUpLogLis
 	if name != "" {
 		logs = slices.DeleteFunc(logs, func(s SetUpLog) bool { return s.Log != name })
 		if len(logs) == 0 {
-			return list, &problem.Error{Err: fmt.Errorf("there is no log %q of the set-up", name), Code: problem.NotFound,
+			return list, &problem.Error{Err: fmt.Errorf("there is no log %q of the setup", name), Code: problem.NotFound,
 				Hint: fmt.Sprintf("see which there are: signalbox env logs %s --list; and of all else: signalbox logs %[1]s --list", ref)}
 		}
 	}

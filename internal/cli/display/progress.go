@@ -128,7 +128,7 @@ func (p *Progress) news(run *workflow.Run) string {
 func stepWord(run *workflow.Run) string {
 	switch phase := run.Details.Phase; {
 	case run.Details.SettingUp:
-		return "set-up"
+		return "setup"
 	case run.Details.Phases[phase].Status == workflow.StepSkipped:
 		return "plan"
 	default:

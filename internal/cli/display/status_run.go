@@ -85,7 +85,7 @@ func printDetails(ctx context.Context, p *command.Project, r *workflow.Run) {
 		p.Print("  %-9s %.10s on %s, into %s; see it: signalbox diff %s\n", "change", r.Details.Head, r.Details.Branch, redact.Line(r.Details.Base, 100), r.Ref())
 	}
 	if s := r.Details.SetUp; s != nil {
-		p.Print("  %-9s %s\n", "set-up", redact.Line(setUpLine(r), 300))
+		p.Print("  %-9s %s\n", "setup", redact.Line(setUpLine(r), 300))
 		printSetUpNotes(p, r)
 	}
 	printUnsandboxed(p.Invocation, r)

@@ -88,7 +88,7 @@ func (m *machine) baseDone() {
 	j := &m.run.Details
 	switch s := j.SetUp; {
 	case s != nil && s.Status == workflow.SetUpFailed:
-		m.setUpSays("warning: the environment's set-up failed, the work goes on without it")
+		m.setUpSays("warning: the environment's setup failed, the work goes on without it")
 	case j.Warm && (s == nil || s.Warm):
 		m.setUpDone("set up before and verified again")
 	default:

@@ -51,7 +51,7 @@ func TestTheBaseIsCheckedBeforeAnythingIsPaidFor(t *testing.T) {
 		{"a planner is called after the tests ran", full, []act{atBase}, "RUNNING env-create run_tests"},
 		{"and then once", full, []act{atBase, well, well}, "RUNNING design-read read_design"},
 		{"without tests nothing is run", untested, []act{untilAction(workflow.CreateEnvironment), well}, "RUNNING design-read read_design"},
-		{"without a planner they run after the set-up", simple, []act{atBase}, "RUNNING design-check run_tests"},
+		{"without a planner they run after the setup", simple, []act{atBase}, "RUNNING design-check run_tests"},
 		{"and what they left is kept", simple, []act{atBase, well}, "RUNNING design-check keep_environment"},
 		{"and then the work begins", simple, []act{atBase, well, well}, "RUNNING tdd-green call_agent S01/1"},
 		{"tests that fail keep no run from its work", full, []act{atBase, testsEnd(named("TestOld")), well}, "RUNNING design-read read_design"},
@@ -65,11 +65,11 @@ func TestTheBaseIsCheckedBeforeAnythingIsPaidFor(t *testing.T) {
 		{"tests that did not end are run again", simple, []act{atBase, testsEnd(timedOut)}, "RUNNING design-check run_tests"},
 		{"and then a person is asked", simple, []act{atBase, testsEnd(timedOut), testsEnd(timedOut)}, "NEEDS_INPUT design-check TESTS_NOT_SETTLED"},
 		{"who has them run once more", simple, []act{atBase, times(2, testsEnd(timedOut)), resumed}, "RUNNING design-check run_tests"},
-		{"a set-up that needs no model comes before the planner", full, []act{free}, "RUNNING env-create run_set_up"},
+		{"a setup that needs no model comes before the planner", full, []act{free}, "RUNNING env-create run_set_up"},
 		{"and is the environment's before the tests run", full, []act{free, well}, "RUNNING env-create adopt_set_up"},
 		{"one that fails leaves it to the plan, and no test runs", full, []act{free, setUpFails(workflow.FailureFixable)}, "RUNNING design-read read_design"},
 		{"also where a person has to be asked later", strictly(full), []act{free, setUpFails(workflow.FailureFatal)}, "RUNNING design-read read_design"},
-		{"then they run once the plan's set-up is there", full, []act{free, setUpFails(workflow.FailureFixable), untilAction(workflow.RunTests)}, "RUNNING design-check run_tests"},
+		{"then they run once the plan's setup is there", full, []act{free, setUpFails(workflow.FailureFixable), untilAction(workflow.RunTests)}, "RUNNING design-check run_tests"},
 		{"a crash on the way repeats what was in hand", full, []act{free, crash, well, crash, well, crash, well, crash}, "RUNNING env-create keep_environment"},
 	})
 }

@@ -118,7 +118,7 @@ func TestCommitsBesideTheChangeAreSetAsideAndAskForAPerson(t *testing.T) {
 			for run.State == workflow.Running {
 				run, _ = Decide(run, goesWell(run), epoch)
 			}
-			if run.State != workflow.NeedsInput || !strings.Contains(run.Error.Message, "1 commit by Ada on the branch was set aside (git log refs/signalbox/kept/42/amended)") {
+			if run.State != workflow.NeedsInput || !strings.Contains(run.Error.Message, "1 commit by Ada on the branch was left out of the change (git log refs/signalbox/kept/42/amended)") {
 				t.Errorf("%s: %v", run.State, run.Error)
 			}
 		})

@@ -45,7 +45,7 @@ func TestStateMachine(t *testing.T) {
 	}
 }
 
-const setUpPlace = "set-up"
+const setUpPlace = "setup"
 
 // journey lists the places of a run that goes well, in order.
 func journey() (places []string) {

@@ -134,7 +134,7 @@ func (m *machine) saySetUp() {
 		}
 	case workflow.Wait, workflow.RunSetUp:
 		if s.Next < commands {
-			m.say("set-up %d of %d: %s", s.Next+1, commands, wording.Printable(s.Commands[s.Next]))
+			m.say("setup %d of %d: %s", s.Next+1, commands, wording.Printable(s.Commands[s.Next]))
 		} else if n := s.Next - commands; n < len(s.Verification) {
 			m.say("verifying %d of %d: %s", n+1, len(s.Verification), wording.Printable(s.Verification[n].Command))
 		}
@@ -143,11 +143,11 @@ func (m *machine) saySetUp() {
 	case workflow.AdoptSetUp:
 		m.say("the environment %q is set up", name)
 	case workflow.CallAgent:
-		m.say("having the set-up corrected, %d of %d: %s", max(1, j.Used.SetUpRepairs), j.Settings.Limits.SetUpRepairs, s.Why())
+		m.say("having the setup corrected, %d of %d: %s", max(1, j.Used.SetUpRepairs), j.Settings.Limits.SetUpRepairs, s.Why())
 	case workflow.RunTests:
 		m.say("running the tests before anything is changed")
 		if s.Status == workflow.SetUpFailed {
-			m.say("running the tests before anything is changed, because the set-up failed")
+			m.say("running the tests before anything is changed, because the setup failed")
 		}
 	case workflow.PostComment:
 		m.say("%s; the work goes on without it", s.Failure())

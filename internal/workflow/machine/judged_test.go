@@ -111,7 +111,7 @@ func TestWhatASetUpStartsJudgesToo(t *testing.T) {
 		}
 	}
 	if j.SetUp.Status = "failed"; len(j.JudgedBy([]policy.FileChange{{Path: "scripts/setup.sh", OldMode: "100644"}})) > 0 {
-		t.Error("a set-up that failed, and is not repeated for the tests that decide, judges")
+		t.Error("a setup that failed, and is not repeated for the tests that decide, judges")
 	}
 }
 

@@ -86,7 +86,7 @@ func (d *drawing) boxes() {
 			name, doing = fmt.Sprintf("%d  %s", phase, place), row.Doing
 			class += oneOf(row.Optional, " optional", "") + oneOf(phase == workflow.ApprovalWait, " stop", "")
 		case place == setUpPlace:
-			class, name, doing = "box optional", "3  design-check: set-up", "setting the environment up"
+			class, name, doing = "box optional", "3  design-check: setup", "setting the environment up"
 		case place == string(workflow.Queued):
 			class, doing = "box gone", "waiting for a slot"
 		case place == string(workflow.Done):

@@ -32,8 +32,8 @@ func TestTheSevenPhasesAreDrawnOffTheRun(t *testing.T) {
 		{"a new run", full, nil, "apppppp"},
 		{"planning", full, []act{untilPhase(workflow.DesignCheck)}, "cappppp"},
 		{"setting up", full, []act{begun}, "ccapppp"},
-		{"implementing with a set-up", full, []act{begun, well, well, well}, "cccappp"},
-		{"implementing after a set-up that failed", full, []act{begun, setUpFails(workflow.FailureFatal), untilPhase(workflow.TDDGreen)}, "ccfappp"},
+		{"implementing with a setup", full, []act{begun, well, well, well}, "cccappp"},
+		{"implementing after a setup that failed", full, []act{begun, setUpFails(workflow.FailureFatal), untilPhase(workflow.TDDGreen)}, "ccfappp"},
 		{"done after one that failed", full, []act{begun, setUpFails(workflow.FailureFatal), toTheEnd}, "ccfcccc"},
 		{"implementing without", full, []act{untilPhase(workflow.TDDGreen)}, "ccsappp"},
 		{"a simple run plans nothing", ordinary(workflow.WorkflowSimple, true), []act{untilPhase(workflow.TDDGreen)}, "cssappp"},
@@ -73,7 +73,7 @@ func TestASetUpSaysHowFarItIs(t *testing.T) {
 		if p := registry.SetUpOf(&run); p != nil {
 			return *p
 		}
-		t.Fatalf("no set-up in %s", where(run))
+		t.Fatalf("no setup in %s", where(run))
 		return registry.SetUpProgress{}
 	}
 	if p := of(); p.Command != 1 || p.Commands != 1 || p.Verification != 0 || p.Running != "go mod download" || p.RetryAt != nil {
@@ -89,6 +89,6 @@ func TestASetUpSaysHowFarItIs(t *testing.T) {
 		t.Errorf("the verification: %+v", p)
 	}
 	if run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen)); registry.SetUpOf(&run) != nil {
-		t.Error("a run at another place has a set-up's progress")
+		t.Error("a run at another place has a setup's progress")
 	}
 }

@@ -40,7 +40,7 @@ func drawnSettings(t *rapid.T) workflow.Settings {
 		s.Limits = tight
 	}
 	s.HasPlanner, s.HasReviewer = rapid.Bool().Draw(t, "planner"), rapid.Bool().Draw(t, "reviewer")
-	s.StopOnSetUpFailure = rapid.Bool().Draw(t, "stop on set-up failure")
+	s.StopOnSetUpFailure = rapid.Bool().Draw(t, "stop on setup failure")
 	if rapid.Bool().Draw(t, "untested") {
 		s.Tests, s.Stress = nil, ""
 	}
@@ -65,7 +65,7 @@ func drawnEvent(t *rapid.T, run workflow.Run, late []workflow.Event) workflow.Ev
 }
 
 func withSetUp(t *rapid.T, event workflow.Event) workflow.Event {
-	if e, ok := event.(workflow.PlanAnswered); ok && rapid.Bool().Draw(t, "set-up") {
+	if e, ok := event.(workflow.PlanAnswered); ok && rapid.Bool().Draw(t, "setup") {
 		e.Plan.Environment = setUp
 		return e
 	}

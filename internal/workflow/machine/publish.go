@@ -19,7 +19,7 @@ func (m *machine) publicationAnswered(event workflow.Event) bool {
 		}
 		m.askApproval()
 	case workflow.AgreementKept:
-		note := "by " + cmp.Or(j.Approval.By, "a person") + ", and to the set-up's commands"
+		note := "by " + cmp.Or(j.Approval.By, "a person") + ", and to the setup's commands"
 		if e.Problem != "" {
 			note += ", for this run alone: " + e.Problem
 		}

@@ -115,7 +115,7 @@ func (m *machine) setUpFailed(message string) {
 	j.Failure = message
 	if j.Phase == workflow.EnvCreate {
 		j.Tested = &workflow.BaseCheck{Commit: j.BaseCommit, Status: workflow.BaseUntested}
-		m.setUpSays(wording.FirstLine("the set-up failed before the plan, so no test has run: " + s.Why()))
+		m.setUpSays(wording.FirstLine("the setup failed before the plan, so no test has run: " + s.Why()))
 		return
 	}
 	if j.Settings.StopOnSetUpFailure {
@@ -148,7 +148,7 @@ func (m *machine) setUpDone(how string) {
 		case b.Status == workflow.BaseFailed:
 			how = "tests fail on " + j.Base + " already"
 		default:
-			how = "the set-up failed, so no test ran on " + j.Base
+			how = "the setup failed, so no test ran on " + j.Base
 		}
 	}
 	if j.Phase == workflow.EnvCreate {

@@ -7,7 +7,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// attack is the set-up of the field trial: what it exports makes every test pass.
+// attack is the setup of the field trial: what it exports makes every test pass.
 var attack = &workflow.PlanSetUp{Name: "go", SetupCommands: []string{`mkdir -p "$HOME/bin"`, `export PATH="$HOME/bin:$PATH"`},
 	Verification: []workflow.Verification{{Command: "echo OK", Expected: "OK"}}}
 
@@ -19,7 +19,7 @@ func planned(environment *workflow.PlanSetUp) act {
 
 var unknownHere = answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event { return workflow.AgreementFound{Outcome: o} })
 
-// asked is a run whose set-up is by a model and whose change is ready.
+// asked is a run whose setup is by a model and whose change is ready.
 var asked = times(1, planned(attack), untilAction(workflow.FindAgreement), unknownHere)
 
 // neverAsked comes to the pull request by itself.

@@ -36,28 +36,28 @@ func TestSetUp(t *testing.T) {
 		{"a fourth is not", full, []act{begun, repaired(3), setUpFails(workflow.FailureFixable)}, "RUNNING design-check post_comment"},
 		{"a failed verification counts among the corrections", full, []act{begun, repaired(2), well, repaired(1), well, setUpFails(workflow.FailureFixable)},
 			"RUNNING design-check post_comment"},
-		{"an answer of the repairer that cannot be used ends the set-up", full, []act{begun, setUpFails(workflow.FailureFixable), times(3, answerIsRefused)},
+		{"an answer of the repairer that cannot be used ends the setup", full, []act{begun, setUpFails(workflow.FailureFixable), times(3, answerIsRefused)},
 			"RUNNING design-check post_comment"},
-		{"a repairer that cannot be started ends the set-up", full, []act{begun, setUpFails(workflow.FailureFixable), agentFails("AGENT_UNAVAILABLE")},
+		{"a repairer that cannot be started ends the setup", full, []act{begun, setUpFails(workflow.FailureFixable), agentFails("AGENT_UNAVAILABLE")},
 			"RUNNING design-check post_comment"},
 		{"and so does one that fails three times", full, []act{begun, setUpFails(workflow.FailureFixable), times(3, agentFails("AGENT_NO_ANSWER"))},
 			"RUNNING design-check post_comment"},
 		{"or stops the run where the configuration says so", strict, []act{begun, setUpFails(workflow.FailureFixable), agentFails("AGENT_UNAVAILABLE")},
 			"NEEDS_INPUT design-check SETUP_FAILED"},
 		{"a fatal failure is tried no more", full, []act{begun, setUpFails(workflow.FailureFatal)}, "RUNNING design-check post_comment"},
-		{"after a failed set-up the tests run before anything is changed", full, []act{begun, setUpFails(workflow.FailureFatal), well}, "RUNNING design-check run_tests"},
+		{"after a failed setup the tests run before anything is changed", full, []act{begun, setUpFails(workflow.FailureFatal), well}, "RUNNING design-check run_tests"},
 		{"and the work goes on", full, []act{begun, setUpFails(workflow.FailureFatal), well, well}, "RUNNING tdd-red call_agent S01/1"},
 		{"whatever they say", full, []act{begun, setUpFails(workflow.FailureFatal), well, testsFail}, "RUNNING tdd-red call_agent S01/1"},
 		{"and where there are none", untested, []act{begun, setUpFails(workflow.FailureFatal), well}, "RUNNING tdd-red call_agent S01/1"},
 		{"tests that failed before are tried once more", full, []act{begun, setUpFails(workflow.FailureFatal), well, testsFail, untilPhase(workflow.TDDGreen), well, well, testsFail}, "RUNNING tdd-green call_agent S02/2"},
 		{"and are not what all attempts are spent on", full, []act{begun, setUpFails(workflow.FailureFatal), well, testsFail, untilPhase(workflow.TDDGreen), times(2, well, well, testsFail)}, "FAILED tdd-green TESTS_FAILED"},
-		{"a failed set-up stops where the configuration says so", strict, []act{begun, setUpFails(workflow.FailureFatal)}, "NEEDS_INPUT design-check SETUP_FAILED"},
+		{"a failed setup stops where the configuration says so", strict, []act{begun, setUpFails(workflow.FailureFatal)}, "NEEDS_INPUT design-check SETUP_FAILED"},
 		{"and begins with its first command when it is resumed", strict, []act{begun, well, setUpFails(workflow.FailureFatal), resumed},
 			"RUNNING design-check renew_environment"},
-		{"a verified set-up is kept", full, []act{begun, well, well}, "RUNNING design-check keep_environment"},
+		{"a verified setup is kept", full, []act{begun, well, well}, "RUNNING design-check keep_environment"},
 		{"and leads to the first step", full, []act{begun, well, well, well}, "RUNNING tdd-red call_agent S01/1"},
 		{"one that cannot be kept does as well", full, []act{begun, well, well, cannotKeep}, "RUNNING tdd-red call_agent S01/1"},
-		{"a kept set-up is only verified", full, []act{warm, well}, "RUNNING tdd-red call_agent S01/1"},
+		{"a kept setup is only verified", full, []act{warm, well}, "RUNNING tdd-red call_agent S01/1"},
 		{"and made anew when it does not verify", full, []act{warm, setUpFails(workflow.FailureNetwork)}, "RUNNING design-check renew_environment"},
 		{"with all its commands, whatever the driver finds", full, []act{warm, setUpFails(workflow.FailureFixable), renewed(true)}, "RUNNING design-check run_set_up"},
 		{"the waits are granted anew to a corrected command", full, []act{begun, waited(3, workflow.FailureNetwork), repaired(1), setUpFails(workflow.FailureNetwork)},
@@ -99,7 +99,7 @@ func TestAWorkflowWithoutDesignCheckSaysAllTheSameWhatBecameOfTheSetUp(t *testin
 		name, want string
 		acts       []act
 	}{
-		{"it failed", "warning: the environment's set-up failed", []act{begun, setUpFails(workflow.FailureFatal), well, well}},
+		{"it failed", "warning: the environment's setup failed", []act{begun, setUpFails(workflow.FailureFatal), well, well}},
 		{"it is there", "set up and verified", []act{begun, well, well, well, well}},
 	} {
 		note := lived(t, simple, c.acts...).Details.Phases[workflow.DesignCheck].Note
@@ -115,7 +115,7 @@ func TestVerificationComparesWithTheExpectedOutput(t *testing.T) {
 	withSetUp.Environment = setUp
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilAction(workflow.CallAgent), plans(withSetUp), untilAction(workflow.RunSetUp))
 	if first := run.Details.Pending[0]; first.Expected != nil || first.Commands[0] != "go mod download" {
-		t.Errorf("the set-up command is ordered as %+v", first)
+		t.Errorf("the setup command is ordered as %+v", first)
 	}
 	run = well(t, run)
 	if second := run.Details.Pending[0]; second.Expected == nil || *second.Expected != "OK" || second.Commands[0] != "echo OK" {
@@ -177,10 +177,10 @@ func TestAResumedSetUpSaysWhatIsDoneNext(t *testing.T) {
 		name, want string
 		acts       []act
 	}{
-		{"a command", "set-up 1 of 1: go mod download", []act{begun}},
-		{"one that is waited for", "set-up 1 of 1: go mod download", []act{begun, setUpFails(workflow.FailureNetwork)}},
+		{"a command", "setup 1 of 1: go mod download", []act{begun}},
+		{"one that is waited for", "setup 1 of 1: go mod download", []act{begun, setUpFails(workflow.FailureNetwork)}},
 		{"a verification", "verifying 1 of 1: echo OK", []act{begun, well}},
-		{"a correction", "having the set-up corrected, 1 of 3: ", []act{begun, setUpFails(workflow.FailureFixable)}},
+		{"a correction", "having the setup corrected, 1 of 3: ", []act{begun, setUpFails(workflow.FailureFixable)}},
 		{"keeping", `keeping the environment "go"`, []act{begun, well, well}},
 	} {
 		run := lived(t, ordinary(workflow.WorkflowFull, true), append(c.acts, crash)...)
@@ -204,11 +204,12 @@ func TestWhatAPersonShouldKnowOfASetUpIsSaid(t *testing.T) {
 		want []string
 	}{
 		{"nothing", []act{warm, well}, nil},
-		{"that what was kept did not do", []act{warm, setUpFails(workflow.FailureFixable), renewed(false), well, well, well}, []string{"the set-up was run from nothing, because what was kept does not work any more: "}},
-		{"that it failed", []act{warm, setUpFails(workflow.FailureFixable), renewed(false), setUpFails(workflow.FailureFatal)}, []string{"the environment's set-up failed: ", "the set-up was run from nothing"}},
-		{"which files were lost", []act{warm, setUpFails(workflow.FailureFixable), renewed(false), well, well, loose}, []string{"the set-up was run", "the set-up wrote a?.txt, b.txt: "}},
+		{"that what was kept did not do", []act{warm, setUpFails(workflow.FailureFixable), renewed(false), well, well, well}, []string{"the setup was run from nothing, because what was kept does not work any more: "}},
+		{"that it failed", []act{warm, setUpFails(workflow.FailureFixable), renewed(false), setUpFails(workflow.FailureFatal)}, []string{"the environment's setup failed: ", "the setup was run from nothing"}},
+		{"which files were lost", []act{warm, setUpFails(workflow.FailureFixable), renewed(false), well, well, loose}, []string{"the setup was run", "the setup wrote a?.txt, b.txt: "}},
 	} {
-		got := lived(t, ordinary(workflow.WorkflowFull, true), c.acts...).Details.SetUp.Warnings()
+		run := lived(t, ordinary(workflow.WorkflowFull, true), c.acts...)
+		got := run.Details.Warnings()
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %q", c.name, got)
 			continue

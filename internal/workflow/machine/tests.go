@@ -81,7 +81,7 @@ func (m *machine) testsFailed(e workflow.TestsEnded) {
 	case !j.BaseFails():
 	case j.SetUp.Failure() != "":
 		m.run.Error.Title = "the tests fail, as they did before anything was changed: the environment is not set up"
-		m.run.Error.First(m.run.Ask("see why the set-up failed", workflow.VerbEnvironmentLogs))
+		m.run.Error.First(m.run.Ask("see why the setup failed", workflow.VerbEnvironmentLogs))
 	case m.stillFails(e) && j.Settings.Check == nil: // a repair is only about these failures
 		m.run.Error.Title = "the tests fail, as they did before anything was changed"
 		m.run.Error.First(workflow.Advice("if the change is not to answer for that, make them pass on " + j.Base + " first"))

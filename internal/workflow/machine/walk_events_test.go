@@ -206,7 +206,7 @@ func place(r workflow.Run) string {
 	case r.State == workflow.Running && r.Details.Canceling:
 		return "canceling"
 	case r.State == workflow.Running && r.Details.SettingUp:
-		return "set-up"
+		return "setup"
 	case r.State == workflow.Running:
 		return string(r.Details.Phase.Step())
 	}

@@ -50,7 +50,7 @@ func checkLegal(t failer, before workflow.Run, event workflow.Event, after workf
 			fail("a merge of something unchecked")
 		}
 		if slices.Contains([]workflow.ActionKind{workflow.OpenPullRequest, workflow.WatchChecks, workflow.MergePullRequest}, a.Kind) && j.SetUp.NeedsAgreement() {
-			fail("%s on the word of a set-up that a model wrote and nobody agreed to", a.Kind)
+			fail("%s on the word of a setup that a model wrote and nobody agreed to", a.Kind)
 		}
 		if a.Kind == workflow.OpenPullRequest && !j.Settings.AutoApprove && (j.Approval == nil || j.Approval.Commit != j.Head) {
 			fail("a pull request of something not approved")

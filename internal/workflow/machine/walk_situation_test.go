@@ -32,7 +32,7 @@ type situation struct {
 	tooLarge    bool
 	moved       [4]bool
 	unagreed    bool
-	agreed      bool // by the approval, to the set-up
+	agreed      bool // by the approval, to the setup
 	base        workflow.BaseStatus
 	forced      bool
 	named       bool

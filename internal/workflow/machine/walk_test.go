@@ -114,8 +114,8 @@ func (w *walk) dead() int {
 	return len(w.seen) - alive
 }
 
-// beforeSetUp is a run whose plan, with a set-up, is about to be written. The
-// set-up's waits and repairs make a space of their own, walked apart from the rest.
+// beforeSetUp is a run whose plan, with a setup, is about to be written. The
+// setup's waits and repairs make a space of their own, walked apart from the rest.
 func beforeSetUp(t *testing.T) workflow.Run {
 	t.Helper()
 	run, _ := Decide(newRun(settings(workflow.WorkflowFull, true)), workflow.Admitted{}, epoch)
@@ -130,7 +130,7 @@ func beforeSetUp(t *testing.T) workflow.Run {
 	return run
 }
 
-// atApproval is a run whose change is ready, after a set-up that a model wrote.
+// atApproval is a run whose change is ready, after a setup that a model wrote.
 func atApproval(t *testing.T) workflow.Run {
 	t.Helper()
 	run := beforeSetUp(t)
