@@ -26,6 +26,9 @@ type ChangedFile struct {
 // Change lists the files that a run changed, without secrets in their names.
 func (p *App) Change(ctx context.Context, run *workflow.Run) (Change, error) {
 	c := Change{run.RequestID, run.RunID, run.Details.BaseCommit, run.Details.Head, []ChangedFile{}}
+	if c.Head == "" { // the branch isn't made yet
+		return c, nil
+	}
 	files, err := p.Repo.Changes(ctx, c.Base, c.Head)
 	for _, f := range files {
 		c.Files = append(c.Files, ChangedFile{p.Redact.Line(f.Path, 400), f.Added, f.Deleted})

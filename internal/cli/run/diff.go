@@ -34,9 +34,9 @@ func newDiff(a *command.Invocation) *cobra.Command {
 			}
 			run := &found.Run
 			switch base, head := run.Details.BaseCommit, run.Details.Head; {
-			case head == "" || head == base:
-				return &problem.Error{Err: fmt.Errorf("run %s has recorded no change yet", run.Ref()), Code: problem.NotFound,
-					Hint: "see where it is: signalbox status " + run.Ref()}
+			case (head == "" || head == base) && !a.JSON:
+				a.Say("no change yet; see where it is: signalbox status " + run.Ref())
+				return nil
 			case tool: // the user's git, configuration and repository
 				args := []string{"git", "-C", p.Root, "difftool", "--dir-diff", base, head}
 				if err := process.Foreground(c.Context(), args, os.Environ(), a.In, a.Bare.Out, a.Bare.Err); err != nil {
