@@ -59,7 +59,7 @@ func HeldRequest(number int, by store.LockRecord) error {
 			Hint: fmt.Sprintf("follow it: signalbox session watch %d; or end it: signalbox session stop %[1]d", number)}
 	}
 	return &problem.Error{Code: problem.Held, Hint: fmt.Sprintf("follow it: signalbox watch %d", number),
-		Err: fmt.Errorf("request %d is carried by another process: %s", number, Holder(by))}
+		Err: fmt.Errorf("another process works on request %d: %s", number, Holder(by))}
 }
 
 // WaitsForApproval reports whether the run's change waits for a person's decision.

@@ -38,7 +38,7 @@ func TestARunWhoseLockWasRemovedIsNotCarriedTwiceAndItsAgentLives(t *testing.T) 
 		t.Fatal(err)
 	}
 	said := p.run(5, "resume", "1")
-	if want := "is carried by another process"; !strings.Contains(said, want) {
+	if want := "another process works on request"; !strings.Contains(said, want) {
 		t.Errorf("want %q in %s", want, said)
 	}
 	if !runs("cat", g.path) {

@@ -31,7 +31,7 @@ var kinds = map[workflow.ActionKind]performing{
 	workflow.SnapshotEnvironment: {(*execution).keepEnvironment, "", ""},
 	workflow.RecordChange:        {(*execution).recordChange, workflow.CategoryGit, "the change cannot be recorded"},
 	workflow.RunTests:            {(*execution).runTests, "", "the tests cannot be run"},
-	workflow.OpenPullRequest:     {(*execution).openPullRequest, workflow.CategoryGit, "the pull request cannot be opened"},
+	workflow.OpenPullRequest:     {(*execution).openPullRequest, workflow.CategoryGit, "the change cannot be prepared for its merge"},
 	workflow.WatchChecks:         {(*execution).watchChecks, workflow.CategoryTest, "the checks cannot be run"},
 	workflow.MergePullRequest:    {(*execution).merge, workflow.CategoryGit, "the change cannot be merged"},
 	workflow.ClosePullRequest:    {(*execution).closePullRequest, workflow.CategoryGit, "the pull request cannot be closed"},

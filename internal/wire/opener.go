@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -96,7 +97,7 @@ func (o overrides) apply(c *config.Config) error {
 func onlyAgent(c *config.Config, agent string) {
 	name := agent
 	if _, configured := c.Agents[name]; !configured {
-		name = "agent"
+		name = filepath.Base(agent)
 		c.Agents = map[string]config.Agent{name: {Driver: config.DriverCommand, Command: []string{agent}}}
 	}
 	c.Roles = map[string]config.Role{"implementer": {Agent: name}, "planner": {Agent: config.RoleNone}, "reviewer": {Agent: config.RoleNone}, "repairer": {Agent: config.RoleNone}}

@@ -25,7 +25,7 @@ type BranchMove struct {
 	Unknown Unknown   `json:",embed"`
 }
 
-// String says what happened, as part of a sentence: "2 commits by Ada on the branch were taken up".
+// String says what happened, as part of a sentence: "2 commits by Ada on the branch were added to the change".
 func (b BranchMove) String() string {
 	who, were := b.Whose(), " were"
 	if b.Commits == 1 {
@@ -35,7 +35,7 @@ func (b BranchMove) String() string {
 	case b.Base != "":
 		return "the base branch at " + wording.ShortID(b.Base) + " was merged into the change"
 	case b.TakenUp:
-		return who + " on the branch" + were + " taken up"
+		return who + " on the branch" + were + " added to the change"
 	case b.Commit == "":
 		return "the branch was deleted and made again"
 	case b.Commits == 0:

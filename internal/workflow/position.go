@@ -87,7 +87,7 @@ var Positions = [...]Position{
 	{ReviewFix, "review-fix", StageImplementing, workStages, ProgressReflection, "fix_review_issues", "fixing what was found", true},
 	{StressTest, "stress-test", StageTesting, nil, ProgressVerification, "run_stress_tests", "running the stress test", true},
 	{ApprovalWait, "approval-wait", StageReporting, nil, ProgressVerification, "wait_approval", "waiting for approval", false},
-	{PRCreate, "pr-create", StageReporting, nil, ProgressVerification, "create_pr", "opening the pull request", false},
+	{PRCreate, "pr-create", StageReporting, nil, ProgressVerification, "create_pr", "preparing the change for its merge", false},
 	{CIWatch, "ci-watch", StageReporting, nil, ProgressVerification, "watch_ci", "testing the merge candidate", false},
 	{MergeCleanup, "merge-cleanup", StageFinalizing, nil, ProgressComplete, "merge_and_cleanup", "merging", false},
 	{ParentClose, "parent-close", StageFinalizing, []Stage{StageFinalizing, StageEnd}, ProgressComplete, "close_parent_issue", "closing the request", false},

@@ -66,7 +66,7 @@ func (e *Environments) clear(ctx context.Context, c *Cleared, dry bool, agree fu
 					return doc.Remove(c.EnvID)
 				}
 			}
-			return fmt.Errorf("environment %s was taken up again", c.EnvID)
+			return fmt.Errorf("environment %s was continued", c.EnvID)
 		}))
 	}
 	if err == nil {

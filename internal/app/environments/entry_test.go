@@ -56,7 +56,7 @@ func TestSetupLogsSayHowTheirCommandsEnded(t *testing.T) {
 	for _, l := range logs {
 		got = append(got, strings.Join([]string{l.Title(), l.Command, l.Ended, strings.Join(l.Failures, "+")}, "|"))
 	}
-	want := []string{"set-up 1 of 2|one|exit code 0 after 1.5s|exit code 1", "set-up 2 of 2|two|failed|", "verification 1 of 1|check|not ended|",
+	want := []string{"setup 1 of 2|one|exit code 0 after 1.5s|exit code 1", "setup 2 of 2|two|failed|", "verification 1 of 1|check|not ended|",
 		"command 4 of an earlier setup||replaced by a correction|"}
 	if !slices.Equal(got, want) {
 		t.Fatalf("%q", got)

@@ -40,8 +40,11 @@ const (
 
 // Title names the command for people.
 func (l *SetUpLog) Title() string {
-	if l.Kind == kindEarlier {
+	switch l.Kind {
+	case kindEarlier:
 		return "command " + strconv.Itoa(l.Number) + " of an earlier setup"
+	case kindSetUp:
+		return fmt.Sprintf("setup %d of %d", l.Number, l.Of)
 	}
 	return fmt.Sprintf("%s %d of %d", l.Kind, l.Number, l.Of)
 }

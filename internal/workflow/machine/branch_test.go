@@ -63,7 +63,7 @@ func TestCommitsOnTheBranchAreTakenUpWhereNothingElseIsInHand(t *testing.T) {
 			if j.Phase != c.phase || j.Pending[0].Kind != c.after {
 				t.Errorf("it goes on with %s in %s", j.Pending[0].Kind, j.Phase)
 			}
-			if want := "2 commits by Ada on the branch were taken up"; !strings.Contains(after.Progress.Message, want) {
+			if want := "2 commits by Ada on the branch were added to the change"; !strings.Contains(after.Progress.Message, want) {
 				t.Errorf("it says %q", after.Progress.Message)
 			}
 		})

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"strings"
 
 	"signalbox/internal/workflow"
@@ -109,6 +110,8 @@ func (m *machine) sayDoing() {
 	switch {
 	case j.SettingUp && len(j.Pending) > 0:
 		m.saySetUp()
+	case len(j.Pending) > 0 && j.Pending[0].Kind == workflow.MergeBase:
+		m.say("merging %s into the change", j.Base)
 	case step != nil && len(j.Pending) > 0:
 		m.say("%s %s: %s", step.StepID, step.Title, j.Phase.Position().Doing)
 	case j.Phases[j.Phase].Status == workflow.StepSkipped: // design-check without a planner
@@ -121,16 +124,19 @@ func (m *machine) sayDoing() {
 // saySetUp tells people what the setup does next.
 func (m *machine) saySetUp() {
 	j := &m.run.Details
-	s, name := j.SetUp, j.EnvironmentName()
+	s, environment := j.SetUp, "environment"
+	if name := j.EnvironmentName(); j.Settings.EnvironmentName != "" || name != workflow.DefaultEnvironment || j.Detection != nil && len(j.Detection.Files) > 0 {
+		environment = fmt.Sprintf("environment %q", name) // the default says nothing about a project that shows nothing
+	}
 	if s == nil {
 		s = &workflow.SetUp{}
 	}
 	commands := len(s.Commands)
 	switch a := j.Pending[0]; a.Kind {
 	case workflow.RestoreEnvironment:
-		m.say("preparing the environment %q", name)
+		m.say("preparing the %s", environment)
 		if a.Reason != "" {
-			m.say("preparing the environment %q from nothing: %s", name, a.Reason)
+			m.say("preparing the %s from nothing: %s", environment, a.Reason)
 		}
 	case workflow.Wait, workflow.RunSetUp:
 		if s.Next < commands {
@@ -139,9 +145,9 @@ func (m *machine) saySetUp() {
 			m.say("verifying %d of %d: %s", n+1, len(s.Verification), wording.Printable(s.Verification[n].Command))
 		}
 	case workflow.SnapshotEnvironment:
-		m.say("keeping the environment %q", name)
+		m.say("keeping the %s", environment)
 	case workflow.AdoptSetUp:
-		m.say("the environment %q is set up", name)
+		m.say("the %s is set up", environment)
 	case workflow.CallAgent:
 		m.say("having the setup corrected, %d of %d: %s", max(1, j.Used.SetUpRepairs), j.Settings.Limits.SetUpRepairs, s.Why())
 	case workflow.RunTests:

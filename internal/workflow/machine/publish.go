@@ -29,7 +29,11 @@ func (m *machine) publicationAnswered(event workflow.Event) bool {
 		if e.CompareURL != "" {
 			m.run.Artifacts.CompareURL = &e.CompareURL
 		}
-		m.advance(fmt.Sprintf("pull request %d", e.Number))
+		note := ""
+		if e.URL != "" { // elsewhere the number is only our own
+			note = fmt.Sprintf("pull request %d", e.Number)
+		}
+		m.advance(note)
 	case workflow.ChecksEnded:
 		m.checksEnded(e)
 	case workflow.BaseMerged:
