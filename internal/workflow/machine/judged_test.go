@@ -42,6 +42,7 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 		{"sh ci.txt", changed("ci.txt"), true},            // a script, whatever its name
 		{"sh -x ci.txt", changed("ci.txt"), true},
 		{"cat ci.txt | sh", changed("ci.txt"), true},
+		{"git show HEAD:ci.txt | sh", changed("ci.txt"), true},
 		{"$(cat ci.txt)", changed("ci.txt"), true},
 		{"line=$(cat ci.txt); $line", changed("ci.txt"), true},
 		{"cat ci.txt > /tmp/a; true", changed("ci.txt"), true}, // another line may start the copy

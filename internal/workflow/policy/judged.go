@@ -56,7 +56,7 @@ func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 // words returns the words of command lines, cut at what a shell treats as syntax. Quotes group nothing: a line within a line,
 // as of sh -c, has words too.
 func words(lines []string) (all []string) {
-	ends := func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<>\"'`$={}", r) }
+	ends := func(r rune) bool { return strings.ContainsRune(" \t\r\n;:&|()<>\"'`$={},", r) }
 	for _, line := range lines {
 		all = append(all, strings.FieldsFunc(line, ends)...)
 	}
