@@ -24,6 +24,9 @@ func findingOfLine(what string, wrong *wire.LineError) Finding {
 	f := Finding{what, VerdictMissing, wrong.Says, wrong.Next}
 	if wrong.Unsure {
 		f.Verdict, f.Next = VerdictWarning, "nothing, if the setup brings it; a run finds out before anything is paid for"
+		if wrong.Line.Key == "stress" {
+			f.Next = "nothing, if the setup brings it; otherwise a run finds out only after the change is made"
+		}
 	}
 	return f
 }
