@@ -34,9 +34,6 @@ func (p *Project) Start(ctx context.Context, request forge.Request) (workflow.St
 	if err := p.MayMergeInto(ctx, base, request); err != nil {
 		return workflow.Start{}, err
 	}
-	if err := p.mayRunHere(ctx, request); err != nil {
-		return workflow.Start{}, err
-	}
 	if p.Pushes(ctx) {
 		settings.PushesTo = local.Remote
 	}
@@ -140,6 +137,9 @@ func (p *Project) FixWorkflow() string {
 }
 
 func (p *Project) settings(request forge.Request) (workflow.Settings, error) {
+	if err := p.mayRunHere(request); err != nil {
+		return workflow.Settings{}, err
+	}
 	name, phases, err := workflow.WorkflowPhases(p.Config.Workflow...)
 	if err != nil {
 		return workflow.Settings{}, &problem.Error{Err: err, Hint: p.FixWorkflow(), Code: problem.Usage}
@@ -159,9 +159,9 @@ func (p *Project) settings(request forge.Request) (workflow.Settings, error) {
 	return s, nil
 }
 
-// mayRunHere refuses a request that a commit brought if its tests would run without a sandbox and aren't among the configured commands, which the
-// user has agreed to.
-func (p *Project) mayRunHere(ctx context.Context, request forge.Request) error {
+// mayRunHere refuses tests of a request that would run without a sandbox and aren't among the configured commands, which the user has agreed to.
+// Who wrote the request doesn't count: a commit that brought it can be undone, and a run that continues reads it again.
+func (p *Project) mayRunHere(request forge.Request) error {
 	agreed := append(slices.Concat(p.Config.Tests, p.Config.TestsE2E), p.Config.Stress)
 	for _, check := range p.Config.Health.Checks {
 		agreed = append(agreed, check.Command)
@@ -170,12 +170,8 @@ func (p *Project) mayRunHere(ctx context.Context, request forge.Request) error {
 	if i < 0 || !p.Unsandboxed() || p.Trust.Standing == TrustGiven {
 		return nil
 	}
-	places, err := p.Repo.Recorded(ctx, request.Path)
-	if err == nil && len(places) == 0 {
-		return nil // the user wrote it
-	}
-	return &problem.Error{Err: errors.Join(fmt.Errorf("%s came with the repository, and its test %q would run on this machine as you: there is no sandbox",
-		request.Path, redact.Line(p.Redact.String(request.Tests[i]), 200)), err),
+	return &problem.Error{Err: fmt.Errorf("the test %q of %s would run on this machine as you: there is no sandbox",
+		redact.Line(p.Redact.String(request.Tests[i]), 200), request.Path),
 		Hint: fmt.Sprintf("read it, then say --trust, or name the command in %s too: signalbox trust shows what that file runs", config.Name)}
 }
 

@@ -39,7 +39,7 @@ func (m *machine) askApproval() {
 	case j.Approval != nil && j.Approval.Commit == j.Head:
 		m.advance("by " + cmp.Or(j.Approval.By, "a person"))
 		return
-	case j.Settings.AutoApprove && len(reasons) == 0 && !j.SentBack():
+	case j.Settings.AutoApprove && len(reasons) == 0 && j.Rejection == nil: // who sent it back has not seen what came of it
 		m.advance("automatic")
 		return
 	}
