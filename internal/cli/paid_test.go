@@ -71,12 +71,12 @@ func TestARunStopsBeforeItsFirstPaidCall(t *testing.T) {
 				p.git("reset", "--quiet", "--hard", "theirs")
 			}, reason: "REMOTE_MOVED", says: "commits that are missing here", next: "git pull"},
 		"a test program is not there": {config: onlyShell + "tests: no-such-tests --all\n",
-			reason: "TESTS_CANNOT_RUN", says: "no-such-tests", next: "signalbox resume 1"},
+			reason: "TESTS_CANNOT_RUN", says: "no-such-tests", next: "signalbox resume --unsandboxed 1"},
 		"a test may not be executed": {config: onlyShell + "tests: ./check\n",
 			damage: func(p *project) { p.write("check", "#!/bin/sh\n"); p.commit() },
-			reason: "TESTS_CANNOT_RUN", says: "check", next: "signalbox resume 1", silent: true},
+			reason: "TESTS_CANNOT_RUN", says: "check", next: "signalbox resume --unsandboxed 1", silent: true},
 		"no test runs": {config: onlyShell + "tests: \"echo 'Ran 0 tests in 0.000s'\"\n",
-			reason: "TESTS_CANNOT_RUN", says: "no test ran", next: "signalbox resume --force 1", silent: true},
+			reason: "TESTS_CANNOT_RUN", says: "no test ran", next: "signalbox resume --force --unsandboxed 1", silent: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +131,7 @@ func TestNoMoreIsPaidThanCanHelp(t *testing.T) {
 		"a file over the limit":        {"\"true\"", "truncate -s 60M big.bin\n", 4, 2, []string{"CHANGE_REFUSED", "60 MiB", ".gitignore"}},
 		"work that cannot be recorded": {"\"true\"", "truncate -s 200M big.bin\n", 4, 2, []string{"CHANGE_REFUSED", "big.bin", ".gitignore"}},
 		"tests that are killed after the change": {
-			"test ! -e x || kill -9 $$", "echo x >x\n", 3, 1, []string{"TESTS_NOT_SETTLED", "signalbox resume 1"}},
+			"test ! -e x || kill -9 $$", "echo x >x\n", 3, 1, []string{"TESTS_NOT_SETTLED", "signalbox resume --unsandboxed 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

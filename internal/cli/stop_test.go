@@ -237,7 +237,7 @@ func (p *project) mustStop(c *child, order func(*child)) {
 		start := time.Now()
 		order(c)
 		code, took := c.wait(), time.Since(start)
-		if r := p.stage(1); code != 3 || r.State != workflow.NeedsInput || r.Error == nil || !slices.Contains(r.Error.Actions, "go on: signalbox resume 1") {
+		if r := p.stage(1); code != 3 || r.State != workflow.NeedsInput || r.Error == nil || !slices.Contains(r.Error.Actions, "go on: signalbox resume 1") && !slices.Contains(r.Error.Actions, "go on: signalbox resume --unsandboxed 1") {
 			p.Errorf("exit code %d, state %s, error %+v\n%s", code, r.State, r.Error, c.out)
 		}
 		if alive := p.processes(); len(alive) > 0 {
