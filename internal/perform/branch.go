@@ -110,7 +110,7 @@ func (x *execution) wholeFacts(ctx context.Context, at string) (files []policy.F
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	files = x.fileChanges(ctx, whole)
+	files = x.fileChanges(whole)
 	links, err := x.Repo.Links(ctx, from)
 	for i := range files {
 		files[i].LinkedAs = linkedAs(links, files[i].Path)

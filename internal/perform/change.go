@@ -37,7 +37,7 @@ func (x *execution) recordChange(ctx context.Context, o workflow.Outcome, a work
 	if err != nil {
 		return nil, fmt.Errorf("read change of %s: %w", a.StepID, err)
 	}
-	event.Files = x.fileChanges(ctx, changes)
+	event.Files = x.fileChanges(changes)
 	if refused, err := x.movesSubmodules(ctx, env, event); err != nil {
 		return nil, fmt.Errorf("find submodules of the change: %w", err)
 	} else if len(refused) > 0 {
@@ -74,17 +74,13 @@ func (x *execution) movesSubmodules(ctx context.Context, env environment.Environ
 	return nil, err
 }
 
-func (x *execution) fileChanges(ctx context.Context, changes []git.Change) (files []policy.FileChange) {
-	own := ""
-	if request, err := x.theRequest(ctx); err == nil { // else no file counts as the run's own request
-		own = request.Path
-	}
+func (x *execution) fileChanges(changes []git.Change) (files []policy.FileChange) {
 	for _, c := range changes {
 		shown := x.Redact.String(c.Path)
 		if shown == c.Path {
 			shown = ""
 		}
-		files = append(files, policy.FileChange{Path: c.Path, Shown: shown, OwnRequest: own != "" && c.Path == own, OldMode: c.OldMode, NewMode: c.NewMode,
+		files = append(files, policy.FileChange{Path: c.Path, Shown: shown, OldMode: c.OldMode, NewMode: c.NewMode,
 			Added: c.Added, Deleted: c.Deleted, Size: c.Size})
 	}
 	return files

@@ -75,7 +75,7 @@ func Inspect(files []FileChange, maxLines int) Verdict {
 			v.Flags = append(v.Flags, "it changes "+name+", by which git takes a folder for a repository")
 		case !deleted && wording.Deceptive(f.Path):
 			v.Flags = append(v.Flags, "it adds a file whose name shows something else than it is: "+name)
-		case sensitivePath(f.Path) && !f.OwnRequest:
+		case sensitivePath(f.Path):
 			v.Flags = append(v.Flags, "it changes "+name)
 		}
 	}
@@ -119,8 +119,6 @@ type FileChange struct {
 	LinkedAs []string `json:",omitempty"`
 	// Shown is the path with secrets masked; empty if Path has none.
 	Shown string
-	// OwnRequest is true if the file is the run's own request, which a change may edit without a reason to look.
-	OwnRequest bool
 	// Size is the number of bytes after the change; 0 if deleted.
 	Size int64
 }
