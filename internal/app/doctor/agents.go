@@ -59,7 +59,9 @@ func (p *examination) lookAtAgent(ctx context.Context, a agent.Agent, roles stri
 	if err != nil {
 		next := "install it, or fix agents." + a.Name() + " in " + config.Name
 		if errors.Is(err, agent.ErrNotExecutable) {
-			next = "chmod +x " + commandline.ShellWord(cmp.Or(p.Config.Agents[a.Name()].Program, strings.Join(p.Config.Agents[a.Name()].Command[:min(1, len(p.Config.Agents[a.Name()].Command))], "")))
+			c := p.Config.Agents[a.Name()]
+			program := append([]string{c.Program}, c.Command...)
+			next = "chmod +x " + commandline.ShellWord(cmp.Or(program...)) + ", or name a file if it is a folder"
 		}
 		if v, known := wire.VendorOf(p.Config.Agents[a.Name()].Driver); known && errors.Is(err, agent.ErrTooOld) {
 			next = v.Install + "@latest"

@@ -40,6 +40,7 @@ func TestARejectedChange(t *testing.T) {
 	tell(t, []story{
 		{"stays the one that was sent back when the agent changes nothing", asked, then(inVain), "NEEDS_INPUT approval-wait APPROVAL_REQUIRED"},
 		{"also where approval is automatic", auto, []act{untilPhase(workflow.ReviewRequest), flagged("it adds a dependency"), toTheEnd, rejects, flagged(), inVain}, "NEEDS_INPUT approval-wait APPROVAL_REQUIRED"},
+		{"is asked about after its rework, too", auto, []act{untilPhase(workflow.ReviewRequest), flagged("it adds a dependency"), toTheEnd, rejects, flagged(), toTheEnd}, "NEEDS_INPUT approval-wait APPROVAL_REQUIRED"},
 		{"is not reviewed again unchanged", full, then(inVain), "NEEDS_INPUT approval-wait APPROVAL_REQUIRED"},
 		{"is asked about again when resumed", asked, then(inVain, resumed), "NEEDS_INPUT approval-wait APPROVAL_REQUIRED"},
 		{"can be sent back in other words", asked, then(inVain, rejects), "RUNNING review-fix call_agent R02/1"},

@@ -47,8 +47,8 @@ func (m *machine) goesFromBase(e workflow.Admitted) bool {
 	return true
 }
 
-// leaveOut takes the roles from the run to which the configuration gives no agent any more: whoever tries a run again after that wants it to do
-// without them. A phase that waits for such a role is skipped.
+// leaveOut removes the roles from the run that the configuration sets to none now. A person who does that and tries the run again wants it to
+// do without them. A phase that waits for such a role is skipped.
 func (m *machine) leaveOut(now *workflow.Settings) {
 	j := &m.run.Details
 	s := &j.Settings
