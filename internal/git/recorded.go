@@ -77,26 +77,21 @@ func (r *Repo) Recorded(ctx context.Context, paths ...string) (places []map[stri
 	return places, nil
 }
 
-// recalled is how many branches, and how many of the commits that HEAD has been at, RecordedBefore looks at.
-const recalled = 500
+// recalled is how many commits that touch the files RecordedBefore reads; more are ErrUnsure.
+const recalled = 5000
 
-// RecordedBefore is Recorded for commits that brought files here and are no longer checked out, after a reset for example: HEAD's reflog, the last
-// reset and fetch, and the branches, remote ones too. What a partial clone lacks is left out.
+// RecordedBefore is Recorded for all commits that refs, their history and reflogs lead to, and for the last reset and fetch: a file that came
+// with a commit can stay after the commit is undone. What a partial clone lacks is left out.
 func (r *Repo) RecordedBefore(ctx context.Context, paths ...string) (places []map[string][]byte, err error) {
-	commits := []string{"ORIG_HEAD", "FETCH_HEAD"}
-	limit := strconv.Itoa(recalled)
-	for _, args := range [][]string{
-		{"for-each-ref", "--format=%(objectname)", "--sort=-committerdate", "--count=" + limit, "refs/heads", "refs/remotes"},
-		{"log", "--walk-reflogs", "--format=%H", "--max-count=" + limit, "HEAD", "--"},
-	} {
-		out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, Limit: recordedLimit})
-		if exit := (*gitcmd.Error)(nil); err != nil && !errors.As(err, &exit) { // without a commit there is no reflog
-			return nil, fmt.Errorf("list earlier commits: %w", err)
-		}
-		commits = append(commits, strings.Fields(string(out))...)
+	args := append([]string{"log", "--all", "--reflog", "--full-history", "--format=%H", "--max-count=" + strconv.Itoa(recalled), "--"}, paths...)
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, Limit: recordedLimit})
+	if err != nil {
+		return nil, fmt.Errorf("list the commits that touch %q: %w", paths, err)
 	}
-	slices.Sort(commits)
-	commits = slices.Compact(commits)
+	commits := append(strings.Fields(string(out)), "ORIG_HEAD", "FETCH_HEAD")
+	if len(commits) > recalled {
+		return nil, fmt.Errorf("%w: more than %d commits touch %q", ErrUnsure, recalled, paths)
+	}
 	var names []string
 	for _, commit := range commits {
 		for _, path := range paths {

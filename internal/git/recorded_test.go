@@ -132,6 +132,18 @@ func TestWhatACommitBroughtIsFoundAfterTheCommitIsUndone(t *testing.T) {
 			p.git("branch", "-q", "-D", "side")
 			p.git("reflog", "expire", "--expire=now", "--all")
 		}, false},
+		"a tag": {func(p project) {
+			p.git("tag", "-a", "-m", "x", "v1", "side")
+			p.git("branch", "-q", "-D", "side")
+			p.git("reflog", "expire", "--expire=now", "--all")
+		}, true},
+		"removed in history": {func(p project) {
+			p.git("merge", "-q", "--ff-only", "side")
+			p.git("rm", "-q", settingsFile)
+			p.git("commit", "-q", "-m", "out")
+			p.git("branch", "-q", "-D", "side")
+			p.git("reflog", "expire", "--expire=now", "--all")
+		}, true},
 		"a branch of another remote": {func(p project) {
 			p.git("update-ref", "refs/remotes/o/x", "side")
 			p.git("branch", "-q", "-D", "side")
