@@ -3,11 +3,12 @@ package app
 import (
 	"context"
 
+	"signalbox/internal/place"
 	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-// Change is what a run changed so far: exactly what an approval agrees to.
+// Change is what a run changed so far: exactly what an approval agrees to. Base is the commit that it is compared with.
 type Change struct {
 	RequestID string        `json:"request_id"`
 	RunID     string        `json:"run_id"`
@@ -25,9 +26,13 @@ type ChangedFile struct {
 
 // Change lists the files that a run changed, without secrets in their names.
 func (p *App) Change(ctx context.Context, run *workflow.Run) (Change, error) {
-	c := Change{run.RequestID, run.RunID, run.Details.BaseCommit, run.Details.Head, []ChangedFile{}}
+	c := Change{run.RequestID, run.RunID, "", run.Details.Head, []ChangedFile{}}
 	if c.Head == "" { // the branch isn't made yet
 		return c, nil
+	}
+	var err error
+	if c.Base, err = place.Before(ctx, p.Repo, run, c.Head); err != nil {
+		return c, wire.Explained(err)
 	}
 	files, err := p.Repo.Changes(ctx, c.Base, c.Head)
 	for _, f := range files {

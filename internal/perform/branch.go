@@ -89,14 +89,7 @@ func (x *execution) branchFacts(ctx context.Context, at string) (e workflow.Bran
 // wholeFacts returns the files of the whole change at a commit, its concerns, and the tests that it touches. The whole change has a
 // person's commits, but not what they merged from the base branch.
 func (x *execution) wholeFacts(ctx context.Context, at string) (files []policy.FileChange, concerns []policy.Concern, tests []policy.TestFile, err error) {
-	from := x.run.Details.BaseCommit
-	base, err := x.Repo.Resolve(ctx, "refs/heads/"+x.run.Details.Base)
-	if err == nil {
-		from, err = x.Repo.MergeBase(ctx, base, at)
-	}
-	if errors.Is(err, git.ErrNotFound) {
-		from, err = x.run.Details.BaseCommit, nil
-	}
+	from, err := place.Before(ctx, x.Repo, &x.run, at)
 	var whole []git.Change
 	if err == nil {
 		whole, err = x.Repo.Changes(ctx, from, at)

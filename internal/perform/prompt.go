@@ -11,6 +11,7 @@ import (
 	"text/template"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/place"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
@@ -92,8 +93,10 @@ func (x *execution) prompt(ctx context.Context, a workflow.Action) (string, erro
 		}
 	case workflow.Reviewer:
 		b.Flags = x.run.Details.Flags
-		diff := limited{left: diffLimit}
-		err = x.Repo.Patch(ctx, x.run.Details.BaseCommit, x.run.Details.Head, &diff)
+		diff, from := limited{left: diffLimit}, ""
+		if from, err = place.Before(ctx, x.Repo, &x.run, x.run.Details.Head); err == nil {
+			err = x.Repo.Patch(ctx, from, x.run.Details.Head, &diff)
+		}
 		if b.Diff = diff.String(); diff.cut {
 			b.Diff += "\n(cut here: see the rest with git diff in the working directory)\n"
 		}

@@ -5,6 +5,7 @@ package place
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -57,6 +58,26 @@ func Spec(run *workflow.Run) environment.Spec {
 	_, slug, _ := strings.Cut(j.Branch, "/")
 	return environment.Spec{ID: run.EnvironmentID(), Dir: ".worktrees/issue-" + slug,
 		Commit: j.BaseCommit, Branch: j.Branch, Image: j.Image()}
+}
+
+// Before returns the commit to compare a commit of the run's branch with: the last one that its base branch has, too. The
+// difference is what a merge would change, without what was merged into the branch from its base. A run that was merged is
+// compared with the base branch of then.
+func Before(ctx context.Context, repo *git.Repo, run *workflow.Run, at string) (string, error) {
+	j := &run.Details
+	base, err := "", error(nil)
+	if j.MergeCommit != "" && j.PullRequest != nil && j.PullRequest.Checked != nil {
+		base = j.PullRequest.Checked.Base
+	} else {
+		base, err = repo.Resolve(ctx, "refs/heads/"+j.Base)
+	}
+	if err == nil {
+		base, err = repo.MergeBase(ctx, base, at)
+	}
+	if errors.Is(err, git.ErrNotFound) || err == nil && base == at && j.MergeCommit != "" { // no such branch, or merged by hand
+		return j.BaseCommit, nil
+	}
+	return base, err
 }
 
 // RunVariable tags every process of a run, so that those of a killed engine can be found.

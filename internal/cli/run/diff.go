@@ -33,9 +33,16 @@ func newDiff(a *command.Invocation) *cobra.Command {
 				return err
 			}
 			run := &found.Run
-			switch base, head := run.Details.BaseCommit, run.Details.Head; {
-			case (head == "" || head == base) && !a.JSON:
+			change, err := p.Change(c.Context(), run)
+			if err != nil {
+				return err
+			}
+			switch base, head := change.Base, change.Head; {
+			case (head == "" || head == run.Details.BaseCommit) && !a.JSON:
 				a.Say("no change yet; see where it is: signalbox status " + run.Ref())
+				return nil
+			case len(change.Files) == 0 && !a.JSON:
+				a.Say("nothing to merge: no file differs from " + redact.Line(run.Details.Base, 100))
 				return nil
 			case tool: // the user's git, configuration and repository
 				args := []string{"git", "-C", p.Root, "difftool", "--dir-diff", base, head}
@@ -44,13 +51,9 @@ func newDiff(a *command.Invocation) *cobra.Command {
 				}
 				return nil
 			case stat || a.JSON:
-				change, err := p.Change(c.Context(), run)
-				if err != nil {
-					return err
-				}
 				return a.Show(change, func() { printStat(a, run, &change) })
 			}
-			return printPatch(c.Context(), p, run, !noPager)
+			return printPatch(c.Context(), p, &change, !noPager)
 		},
 	}
 	c.Flags().BoolVar(&stat, "stat", false, "list the files and how many lines changed in each")
@@ -76,7 +79,7 @@ func printStat(a *command.Invocation, run *workflow.Run, c *app.Change) {
 }
 
 // printPatch prints the change, cleaned, redacted and, on a terminal, coloured and in the user's pager.
-func printPatch(ctx context.Context, p *command.Project, run *workflow.Run, paged bool) (err error) {
+func printPatch(ctx context.Context, p *command.Project, change *app.Change, paged bool) (err error) {
 	out := p.Out
 	pager := own(p.Invocation, "less", "PAGER")
 	if _, missing := exec.LookPath(pager[0]); paged && p.Terminal && missing == nil && pager[0] != "cat" {
@@ -94,7 +97,7 @@ func printPatch(ctx context.Context, p *command.Project, run *workflow.Run, page
 	}
 	painted := &patchWriter{Invocation: p.Invocation, to: out, header: true}
 	hidden := p.Redact.CleanWriter(painted)
-	err = p.Repo.Patch(ctx, run.Details.BaseCommit, run.Details.Head, hidden)
+	err = p.Repo.Patch(ctx, change.Base, change.Head, hidden)
 	err = errors.Join(err, hidden.Close(), painted.Close())
 	if errors.Is(err, io.ErrClosedPipe) {
 		return nil // the user left the pager before the end
