@@ -54,11 +54,11 @@ func measureRun(b *testing.B, tests string) (took, children time.Duration) {
 // demonstration is the repository of "signalbox demo" before its run.
 func demonstration(b *testing.B, dir, tests string) {
 	b.Helper()
-	err := fs.WalkDir(os.DirFS("demo"), ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS("../app/starter/demo"), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := os.ReadFile(filepath.Join("demo", name))
+		content, err := os.ReadFile(filepath.Join("../app/starter/demo", name))
 		if err != nil {
 			return err
 		}

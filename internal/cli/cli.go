@@ -75,17 +75,25 @@ func signalContext(parent context.Context) (context.Context, func()) {
 }
 
 // Commands returns all commands, for the manual pages.
-func Commands() *cobra.Command { return newRoot(command.NewInvocation(command.Streams{})) }
+func Commands() *cobra.Command {
+	root := newRoot(command.NewInvocation(command.Streams{}))
+	fillHelp(root)
+	return root
+}
 
 func newRoot(a *command.Invocation) *cobra.Command {
 	var verbose bool
-	root := &cobra.Command{
+	var root *cobra.Command
+	root = &cobra.Command{
 		Use:           "signalbox",
 		SilenceErrors: true, SilenceUsage: true,
 		Version: thisBuild().String(),
 		Args:    unknownCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRun: func(c *cobra.Command, _ []string) {
+			if strings.HasPrefix(c.Name(), cobra.ShellCompRequestCmd) { // it shows what each command is for
+				fillHelp(root)
+			}
 			level := slog.LevelError
 			if verbose {
 				level = slog.LevelDebug
@@ -111,7 +119,11 @@ func newRoot(a *command.Invocation) *cobra.Command {
 	}
 	root.InitDefaultHelpCmd()
 	strict(root)
-	fillHelp(root, helpTexts())
+	show := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		fillHelp(root)
+		show(c, args)
+	})
 	return root
 }
 
