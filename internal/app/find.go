@@ -9,7 +9,6 @@ import (
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
-	"signalbox/internal/git"
 	"signalbox/internal/problem"
 	"signalbox/internal/store"
 	"signalbox/internal/wire"
@@ -135,11 +134,8 @@ func (p *App) Latest(ctx context.Context) ([]store.RunSummary, error) {
 // ownRun refuses a run whose document came with a commit: it says which tests prove the change, who agreed and where to merge, and
 // anyone may have written that.
 func (p *App) ownRun(ctx context.Context, ref workflow.RunRef) error {
-	places, err := p.Repo.Recorded(ctx, store.RunDir(ref)+"/stage.json")
-	if err == nil && len(places) == 0 {
-		return nil
-	}
-	if err != nil && !errors.Is(err, git.ErrUnsure) {
+	recorded, err := p.Repo.Recorded(ctx, store.RunDir(ref)+"/stage.json")
+	if !recorded || err != nil {
 		return err
 	}
 	return &problem.Error{Err: fmt.Errorf("run %s is recorded in git, so someone else may have written it: it does not run here", ref.RunID),

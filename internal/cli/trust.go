@@ -82,7 +82,6 @@ func giveTrust(ctx context.Context, p *command.Project, show, yes bool) (err err
 	}
 	p.Print("%s\n", map[wire.TrustStanding]string{
 		wire.TrustAgreed:   "you agreed to exactly this",
-		wire.TrustOwn:      "no commit brought this: it is yours, and counts",
 		wire.TrustWithheld: "you have not agreed to this, so it does not count; agree: signalbox trust",
 	}[p.Trust.Standing])
 	return nil

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"signalbox/internal/agreement"
 	"signalbox/internal/config"
@@ -36,9 +34,8 @@ const (
 	TrustGiven TrustStanding = "option"
 	// TrustAgreed: the user agreed to exactly this.
 	TrustAgreed TrustStanding = "agreed"
-	// TrustOwn: no commit brought them, so the user wrote them.
-	TrustOwn TrustStanding = "own"
-	// TrustWithheld: they came with a commit, or may have, and the user hasn't agreed to them.
+	// TrustWithheld: the user hasn't agreed to them. Who wrote them doesn't count: a file that a commit brought stays when the commit
+	// is undone, and git forgets where it came from.
 	TrustWithheld TrustStanding = "withheld"
 )
 
@@ -49,7 +46,7 @@ type trust struct {
 	List []config.Reach
 	// Before are the items of the newest agreement, to show what is new.
 	Before []string
-	// Doubt is why a file that may be the user's own doesn't count as theirs.
+	// Doubt is why an agreement could not be looked up, or a file not be read.
 	Doubt error
 }
 
@@ -105,7 +102,7 @@ func (p *Project) usedBy(s source) filesUse {
 }
 
 // judgeTrust says whether the settings that reach this machine count.
-func (p *Project) judgeTrust(ctx context.Context, settings []byte) (trust, error) {
+func (p *Project) judgeTrust(settings []byte) (trust, error) {
 	given := p.Overrides.Trust
 	if value := p.Env(trustVariable); !given && value != "" {
 		var err error
@@ -133,13 +130,13 @@ func (p *Project) judgeTrust(ctx context.Context, settings []byte) (trust, error
 	case given && !p.LooksAtTrust:
 		t.Standing = TrustGiven
 	default:
-		return p.weigh(ctx, s, how, t), nil
+		return p.weigh(s, how, t), nil
 	}
 	return t, nil
 }
 
-// weigh looks for the user's agreement, then for who wrote the files. In doubt, it was someone else.
-func (p *Project) weigh(ctx context.Context, s source, how filesUse, t trust) trust {
+// weigh looks for the user's agreement.
+func (p *Project) weigh(s source, how filesUse, t trust) trust {
 	t.Standing = TrustWithheld
 	book, err := agreement.Open(p.Root, p.Env)
 	if t.Doubt = errors.Join(t.Doubt, err); t.Doubt != nil {
@@ -150,17 +147,9 @@ func (p *Project) weigh(ctx context.Context, s source, how filesUse, t trust) tr
 		t.Standing = TrustAgreed
 		return t
 	}
-	own, unsure := p.ownFiles(ctx, book, how, t.List)
-	if t.Doubt = errors.Join(err, unsure); !own || t.Doubt != nil {
-		if list, err := book.List(agreement.Configuration); err == nil && len(list) > 0 {
-			t.Before = list[len(list)-1].Items
-		}
-		return t
-	}
-	t.Standing = TrustOwn
-	items := TrustItems(t.List) // remembered, so that committing the files later asks nothing here
-	if err := book.Agree(agreement.Configuration, agreement.Fingerprint(items...), "written", items, time.Now()); err != nil {
-		p.Log.Debug("remember the user's own settings", "error", err)
+	t.Doubt = err
+	if list, err := book.List(agreement.Configuration); err == nil && len(list) > 0 {
+		t.Before = list[len(list)-1].Items
 	}
 	return t
 }
@@ -177,55 +166,6 @@ func agreedTo(book agreement.Book, s source, how filesUse) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// ownFiles reports whether no commit brought any of the list, except what the user agreed to before.
-func (p *Project) ownFiles(ctx context.Context, book agreement.Book, how filesUse, list []config.Reach) (bool, error) {
-	places, err := p.Repo.Recorded(ctx, config.Name, IncludeName)
-	if err != nil {
-		return false, err
-	}
-	used := TrustItems(list)
-	for _, place := range places {
-		s, err := p.parseSource(place[config.Name], place[IncludeName])
-		if err != nil {
-			return false, fmt.Errorf("the committed version cannot be read: %w", err)
-		}
-		brought := slices.ContainsFunc(TrustItems(s.list(how)), func(item string) bool { return slices.Contains(used, item) })
-		if !brought {
-			continue
-		}
-		if agreed, err := agreedTo(book, s, how); !agreed {
-			return false, err
-		}
-	}
-	return p.neverBrought(ctx, book, how, used)
-}
-
-// neverBrought reports whether no earlier commit brought any of the items, except those that are part of an agreement: a file that came with a
-// commit stays when only the commit is undone, and isn't the user's own because of that.
-func (p *Project) neverBrought(ctx context.Context, book agreement.Book, how filesUse, used []string) (bool, error) {
-	agreed, err := book.List(agreement.Configuration)
-	if err != nil {
-		return false, fmt.Errorf("read your agreements: %w", err)
-	}
-	places, err := p.Repo.RecordedBefore(ctx, config.Name, IncludeName)
-	if err != nil {
-		return false, err
-	}
-	known := func(item string) bool {
-		return !slices.Contains(used, item) || slices.ContainsFunc(agreed, func(a agreement.Agreement) bool { return slices.Contains(a.Items, item) })
-	}
-	for _, place := range places {
-		s, err := p.parseSource(place[config.Name], place[IncludeName])
-		if err != nil {
-			continue // it can't be this file, which can be read
-		}
-		if slices.ContainsFunc(TrustItems(s.list(how)), func(item string) bool { return !known(item) }) {
-			return false, nil
-		}
-	}
-	return true, nil
 }
 
 // TrustItems are the settings of a list, each as a text that is unique to it.

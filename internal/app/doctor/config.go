@@ -89,8 +89,6 @@ func (p *examination) lookAtTrust(add func(Finding)) bool {
 			says = append(says, "  "+wire.Visible(r.Key)+": "+wire.Visible(r.Value))
 		}
 		add(Finding{"trust", VerdictMissing, strings.Join(says, "\n"), "signalbox trust"})
-	case wire.TrustOwn:
-		add(Finding{What: "trust", Verdict: VerdictOK, Says: "no commit brought what the project's files do to this machine: it is yours"})
 	case wire.TrustAgreed:
 		add(Finding{What: "trust", Verdict: VerdictOK, Says: "you agreed to what the project's files do to this machine (signalbox trust --show)"})
 	}

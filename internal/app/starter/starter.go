@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"signalbox/internal/app"
@@ -44,8 +45,8 @@ type File struct {
 	content string
 }
 
-// Prepare writes the configuration, with the tests and the agent that it finds, and the example request, unless they exist. It also
-// remembers that the configuration is the user's own, before they commit it.
+// Prepare writes the configuration, with the tests and the agent that it finds, and the example request, unless they exist. It agrees
+// to what it wrote in the user's name.
 func Prepare(ctx context.Context, p *app.App, agents []wire.Installed) (done Prepared, err error) {
 	text := Configuration
 	if tests := guessTests(ctx, p); tests != "" {
@@ -71,6 +72,10 @@ func Prepare(ctx context.Context, p *app.App, agents []wire.Installed) (done Pre
 		done.Agent = named
 	}
 	err = p.Configure(ctx)
+	brought := func(r config.Reach) bool { return r.Key == wire.IncludeName }
+	if done.Files[0].Written && p.Trust.Standing == wire.TrustWithheld && !slices.ContainsFunc(p.Trust.List, brought) {
+		err = errors.Join(err, p.Grant("written"))
+	}
 	done.Configured = len(p.Config.Agents) > 0 || p.ConfigError != nil
 	return done, err
 }

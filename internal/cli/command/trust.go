@@ -43,7 +43,7 @@ func (a *Invocation) AskTrust(ctx context.Context, p *wire.Project) error {
 	if !a.Terminal || a.JSON || !a.CanAsk() {
 		return p.Untrusted()
 	}
-	_, _ = fmt.Fprintln(a.Err, "This project's files reach beyond the sandbox. They came with a commit, so someone else may have written them:")
+	_, _ = fmt.Fprintln(a.Err, "This project's files reach beyond the sandbox. Unless you wrote them yourself, read this first:")
 	ShowTrust(ctx, p, a.Err)
 	if p.Trust.Doubt != nil {
 		p.Warn("%v", p.Trust.Doubt)
