@@ -151,11 +151,11 @@ func TestUnreportedUsageCountsAsTheWholeReservation(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			arrived := make(chan struct{}, 1)
+			arrived := make(chan int64, 1)
 			var flying atomic.Int64
 			s := open(t, start(t, gateway.Config{}), upstream(t, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
-				arrived <- struct{}{}
+				arrived <- flying.Load()
 				test.vendor(w, r)
 			}), func(c *gateway.SessionConfig) {
 				c.OnInFlight = func(u agent.Usage) { flying.Store(u.InputTokens + u.OutputTokens) }
@@ -172,8 +172,7 @@ func TestUnreportedUsageCountsAsTheWholeReservation(t *testing.T) {
 					_ = response.Body.Close()
 				}
 			}()
-			<-arrived
-			if got := flying.Load(); got != input+output {
+			if got := <-arrived; got != input+output {
 				t.Errorf("while it was on its way %d tokens were reported", got)
 			}
 			if test.name == "no answer" {

@@ -112,6 +112,18 @@ func TestTheRecordOfAKilledHostHasNothingTwice(t *testing.T) {
 	c.RecordLimit = 40_000
 	x := started(t, newSessions(t), c)
 	attached(t, x, process.TerminalSize{}, "printed")
+	recorded := func() int {
+		opened, err := x.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return inOrder(t, opened)
+	}
+	for ctx := within(t); recorded() != 9999; { // who is attached sees output before it is recorded
+		if ctx.Err() != nil {
+			t.Fatalf("line %d is the last that is recorded", recorded())
+		}
+	}
 	info, err := x.Info(t.Context())
 	if err == nil {
 		err = unix.Kill(info.HostPID, unix.SIGKILL)
@@ -120,11 +132,7 @@ func TestTheRecordOfAKilledHostHasNothingTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	waited(t, x)
-	output, err := x.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if last := inOrder(t, output); last != 9999 {
+	if last := recorded(); last != 9999 {
 		t.Errorf("the last line is %d", last)
 	}
 	if kept, err := os.Stat(filepath.Join(x.dir, recordFile)); err != nil || kept.Size() != c.RecordLimit/2 {
