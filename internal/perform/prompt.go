@@ -52,7 +52,9 @@ type briefing struct {
 	Phase     string
 	Documents []document
 	Findings  []workflow.Finding
-	SetUp     *workflow.SetUp
+	// Said is what a person said when they sent the change back, except what Findings have.
+	Said  []string
+	SetUp *workflow.SetUp
 	// HandOver is the result of the setup; Detection comes from the project's files.
 	HandOver  workflow.HandOver
 	Detection *workflow.Detection
@@ -74,6 +76,11 @@ func (x *execution) prompt(ctx context.Context, a workflow.Action) (string, erro
 	}
 	b := briefing{Run: promptRun{x.run}, Request: request, Action: a, Phase: string(x.run.Details.Phase.Step()),
 		Findings: x.run.Details.Findings, SetUp: x.run.Details.SetUp, HandOver: x.run.Details.HandOver(), Detection: x.run.Details.Detection, FailedBefore: x.run.Details.FailedBefore(), Tests: x.run.Details.Settings.AllTestNames()}
+	if r := x.run.Details.Rejection; r != nil {
+		b.Said = slices.DeleteFunc(append(slices.Clone(r.Earlier), r.Reason), func(said string) bool {
+			return slices.ContainsFunc(b.Findings, func(f workflow.Finding) bool { return f.Source == workflow.FoundByPerson && f.Text == said })
+		})
+	}
 	if program := x.agents[a.Role]; program != nil {
 		b.Again = x.conversation(a.Role, program.Name()) != nil
 	}

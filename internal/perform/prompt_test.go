@@ -79,6 +79,16 @@ func TestTheImplementersPromptDescribesTheEnvironmentAndItsErrors(t *testing.T) 
 	}
 }
 
+func TestAPersonsWordsReachWhoeverWorksOnTheChangeNext(t *testing.T) {
+	t.Parallel()
+	for _, role := range []workflow.Role{workflow.Implementer, workflow.Reviewer} {
+		b := briefing{Said: []string{"keep the old flag"}}
+		if prompt := rendered(t, role, b); !strings.Contains(prompt, "sent earlier versions of the change back") || !strings.Contains(prompt, "keep the old flag") {
+			t.Errorf("the %s's prompt lacks them:\n%s", role, prompt)
+		}
+	}
+}
+
 func TestAProjectsTemplateMayUseTheEarlierNameOfDetails(t *testing.T) {
 	t.Parallel()
 	theirs, err := PromptTemplate(workflow.Planner, "{{.Run.Journey.Base}} {{.Run.Details.Base}} {{.Run.RequestID}}")

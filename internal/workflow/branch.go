@@ -53,11 +53,6 @@ func (b BranchMove) Whose() string {
 	return who
 }
 
-// Taken reports whether a person's commits are part of the change.
-func (j *Details) Taken() bool {
-	return slices.ContainsFunc(j.Moves, func(b BranchMove) bool { return b.TakenUp })
-}
-
 // Untested reports whether the tests have not passed on the head: it is a person's commit, a merge of the base, or an attempt that failed.
 func (j *Details) Untested() bool {
 	last := UnitTests

@@ -49,7 +49,7 @@ type Details struct {
 	BaseCommit string    `json:"base_commit"`
 	Head       string    `json:"head"`
 	Approval   *Approval `json:"approval"`
-	// Rejection is the last one; nil once a person approved the change after it.
+	// Rejection is the last one; nil once a person approved the very commit that was sent back.
 	Rejection *Rejection `json:"rejection,omitempty"`
 	// BranchAt is the commit from which the branch may be moved to Head without losing anything: where Signalbox put it last, or where a person put
 	// it, if their commits are kept by now. Moves lists the latter.
@@ -213,7 +213,7 @@ type Limits struct {
 	Calls        int   `json:"calls,omitempty"`
 	// ActionRetries is how often an action is repeated after a failure of git or the forge that may pass.
 	ActionRetries int `json:"action_retries"`
-	// BaseConflicts is how often the steps are repeated on a base branch that they conflict with, before a person is asked.
+	// BaseConflicts is how often the agent resolves conflicts with the base branch before a person is asked, if approval is automatic.
 	BaseConflicts int `json:"base_conflicts"`
 	// MaxDiffLines is the number of changed lines above which a step's diff is too_large and needs a person.
 	MaxDiffLines int `json:"max_diff_lines"`
@@ -278,8 +278,10 @@ type Approval struct {
 // Rejection is a person's answer that a change must not be merged as it is.
 type Rejection struct {
 	// Commit is the change that was sent back. It follows Details.Head through a merge of the base without conflicts, which leaves the change the same.
-	Commit  string    `json:"commit"`
-	Reason  string    `json:"reason"`
+	Commit string `json:"commit"`
+	Reason string `json:"reason"`
+	// Earlier are the reasons of the rejections before it.
+	Earlier []string  `json:"earlier,omitempty"`
 	By      string    `json:"by,omitempty"`
 	At      time.Time `json:"at"`
 	Unknown Unknown   `json:",embed"`

@@ -374,7 +374,7 @@ const (
 	ChecksPassed ChecksState = "passed"
 	// ChecksFailed: the change goes back to the implementer, until Limits.CIFailures of them in a row stop the run.
 	ChecksFailed ChecksState = "failed"
-	// ChecksConflict: the change does not merge with the base. The steps are repeated there, or a person resolves it.
+	// ChecksConflict: the change does not merge with the base. The agent resolves it, or a person.
 	ChecksConflict ChecksState = "conflict"
 	// ChecksSilent: the forge reported nothing within Limits.ChecksTotalSec. The run stops for a person.
 	ChecksSilent ChecksState = "silent"

@@ -47,7 +47,7 @@ const (
 	ContractBrokenCode = "CONTRACT_BROKEN"
 	// ChecksSilentCode: the forge reported no checks within Limits.ChecksTotalSec.
 	ChecksSilentCode = "CHECKS_SILENT"
-	// MergeConflictCode: the change conflicts with the base branch, also after its steps were repeated there.
+	// MergeConflictCode: the change conflicts with the base branch, and the agent resolves that only if a person says so.
 	MergeConflictCode = "MERGE_CONFLICT"
 	// SetupFailedCode: the setup failed for good, and the configuration says to stop then.
 	SetupFailedCode = "SETUP_FAILED"

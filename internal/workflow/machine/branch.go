@@ -118,13 +118,15 @@ func (m *machine) canTestAgain() bool {
 	return false
 }
 
-// resolveByHand returns the steps by which a person resolves a conflict without losing commits of their own.
-func (m *machine) resolveByHand(or string) workflow.NextStep {
+// mergeByHand returns the steps by which a person merges the base branch into the change. The merge has a folder of its own: what the person is
+// working on, and the branch that they are on, stay as they are.
+func (m *machine) mergeByHand(or, fix string) workflow.NextStep {
 	j := &m.run.Details
+	folder := ".worktrees/merge-" + m.run.Ref()
 	by := func(args ...string) workflow.NextStep {
 		return workflow.NextStep{Program: append([]string{"git"}, args...)}
 	}
-	first := by("switch", j.Branch)
+	first := by("worktree", "add", folder, j.Branch)
 	first.Text = or + "merge " + j.Base + " into the branch yourself"
-	return first.Following(by("merge", j.Base), by("switch", "-"), m.run.ThenResume())
+	return first.Following(by("-C", folder, "merge", j.Base), workflow.Advice(fix), by("worktree", "remove", folder), m.run.ThenResume())
 }

@@ -143,7 +143,7 @@ func TestAPersonsCommitsAreHeldToTheRulesOfEveryChange(t *testing.T) {
 	}
 }
 
-func TestTheStepsAreNotCarriedOutAgainWithoutAPersonsCommits(t *testing.T) {
+func TestAConflictIsResolvedOnTopOfAPersonsCommits(t *testing.T) {
 	t.Parallel()
 	run := at(t, settings(workflow.WorkflowFull, true), workflow.OpenPullRequest, "")
 	run, _ = Decide(run, byAda, epoch)
@@ -151,8 +151,8 @@ func TestTheStepsAreNotCarriedOutAgainWithoutAPersonsCommits(t *testing.T) {
 		run, _ = Decide(run, goesWell(run), epoch)
 	}
 	run, _ = Decide(run, workflow.ChecksEnded{Outcome: workflow.Outcome{Key: run.Details.Pending[0].Key}, State: workflow.ChecksConflict}, epoch)
-	if run.State != workflow.NeedsInput || !strings.Contains(allSaid(run.Error), "git merge main") {
-		t.Errorf("%s: %v", run.State, run.Error)
+	if run.Details.Head != "ada" || run.Details.Pending[0].Kind != workflow.MergeBase {
+		t.Errorf("%v is done to %s", run.Details.Pending, run.Details.Head)
 	}
 }
 

@@ -244,7 +244,11 @@ func (m *machine) answerApproval(event workflow.Event) {
 		return
 	}
 	if e, ok := event.(workflow.Rejected); ok {
-		j.Rejection = &workflow.Rejection{Commit: j.Head, Reason: e.Reason, By: e.By, At: m.now}
+		var earlier []string
+		if j.Rejection != nil {
+			earlier = append(slices.Clip(j.Rejection.Earlier), j.Rejection.Reason)
+		}
+		j.Rejection = &workflow.Rejection{Commit: j.Head, Reason: e.Reason, Earlier: earlier, By: e.By, At: m.now}
 		j.Findings = []workflow.Finding{j.Rejection.Finding()}
 		j.Approval = nil
 		j.Phase = workflow.ReviewFix
@@ -256,8 +260,11 @@ func (m *machine) answerApproval(event workflow.Event) {
 		m.say("an approval of %.10s was not taken: the change is now %.10s", e.Commit, j.Head)
 		return
 	}
+	if j.SentBack() { // the person takes it as it is after all
+		j.Rejection = nil
+	}
 	j.Approval = &workflow.Approval{Commit: e.Commit, By: e.By, At: m.now}
-	j.Rejection, j.Findings = nil, nil // the person knew of them
+	j.Findings = nil // the person knew of them
 	for i := range j.Moves {
 		j.Moves[i].Agreed = true
 	}

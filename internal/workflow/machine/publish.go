@@ -115,20 +115,17 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 	}
 }
 
-// conflicted repeats the steps on today's base branch if that is free to do, and otherwise stops for a person.
+// conflicted has the agent resolve the conflicts on today's base branch if approval is automatic, and otherwise stops: a person approved the change,
+// and decides who is to change it again.
 func (m *machine) conflicted(e workflow.ChecksEnded) {
-	r, j := &m.run, &m.run.Details
-	taken := j.Taken() // a person's commits would be left out if the steps were repeated
-	if !taken && j.Used.BaseConflicts < j.Settings.Limits.BaseConflicts {
+	j := &m.run.Details
+	if j.Approval == nil && j.Used.BaseConflicts < j.Settings.Limits.BaseConflicts {
 		j.Used.BaseConflicts++
-		m.startOver()
-		m.say("the change conflicts with %s: repeating the steps from there", j.Base)
+		m.mergeBaseIn()
+		m.say("the change conflicts with %s: merging %[1]s into it", j.Base)
 		return
 	}
 	stop := m.problem(workflow.CategoryGit, workflow.MergeConflictCode, "the change does not merge with "+j.Base, e.Summary)
-	stop.Next = []workflow.NextStep{r.Ask("let the agent resolve it", workflow.VerbSync), m.resolveByHand("or ")}
-	if !taken {
-		stop.Next = append(stop.Next, r.Ask("or repeat the steps on today's "+j.Base, workflow.VerbResume))
-	}
+	stop.Next = []workflow.NextStep{m.run.Ask("let the agent resolve it", workflow.VerbSync), m.mergeByHand("or ", "resolve the conflicts there and commit")}
 	m.stop(stop)
 }

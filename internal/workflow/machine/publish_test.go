@@ -8,7 +8,7 @@ import (
 
 func TestPublishing(t *testing.T) {
 	t.Parallel()
-	full := ordinary(workflow.WorkflowFull, true)
+	full, asked := ordinary(workflow.WorkflowFull, true), ordinary(workflow.WorkflowFull, false)
 	failing := times(1, untilPhase(workflow.CIWatch), checks(workflow.ChecksFailed))
 	conflict := times(1, untilPhase(workflow.CIWatch), checks(workflow.ChecksConflict))
 	tell(t, []story{
@@ -20,11 +20,14 @@ func TestPublishing(t *testing.T) {
 		{"a blocked run is mended when it is resumed", full, []act{times(3, failing), resumed}, "RUNNING review-fix call_agent R03/1"},
 		{"silent checks ask a person", full, []act{untilPhase(workflow.CIWatch), checks(workflow.ChecksSilent)}, "NEEDS_INPUT ci-watch CHECKS_SILENT"},
 		{"and are watched again", full, []act{untilPhase(workflow.CIWatch), checks(workflow.ChecksSilent), resumed}, "RUNNING ci-watch watch_checks"},
-		{"a conflict starts over once", full, []act{conflict}, "RUNNING branch-create check_dependencies"},
-		{"with the plan that there is", full, []act{conflict, untilPhase(workflow.TDDRed)}, "RUNNING tdd-red call_agent S01/2"},
-		{"and then asks", full, []act{conflict, conflict}, "NEEDS_INPUT ci-watch MERGE_CONFLICT"},
-		{"who resumes it starts over once more", full, []act{conflict, conflict, resumed, checks(workflow.ChecksConflict)},
-			"RUNNING branch-create check_dependencies"},
+		{"a conflict goes to the agent once", full, []act{conflict}, "RUNNING review-fix merge_base"},
+		{"no step is paid for again", full, []act{conflict, moved, toTheEnd}, "DONE parent-close"},
+		{"and then asks", full, []act{conflict, moved, conflict}, "NEEDS_INPUT ci-watch MERGE_CONFLICT"},
+		{"who resumes it has it checked, and resolved, once more", full, []act{conflict, moved, conflict, resumed, checks(workflow.ChecksConflict)},
+			"RUNNING review-fix merge_base"},
+		{"of a change that a person approved, nothing is done again", asked, []act{toTheEnd, approvesHead, conflict}, "NEEDS_INPUT ci-watch MERGE_CONFLICT"},
+		{"until the person says so", asked, []act{toTheEnd, approvesHead, conflict, syncs}, "RUNNING review-fix merge_base"},
+		{"or has resolved it", asked, []act{toTheEnd, approvesHead, conflict, resumed}, "RUNNING ci-watch watch_checks"},
 		{"what passed is merged", full, []act{untilPhase(workflow.CIWatch), checks(workflow.ChecksPassed)}, "RUNNING merge-cleanup merge_pull_request"},
 		{"a base branch that moved is checked against", full, []act{untilPhase(workflow.MergeCleanup), baseMoves}, "RUNNING ci-watch watch_checks"},
 		{"after the merge the environment is put away", full, []act{untilPhase(workflow.MergeCleanup), well}, "RUNNING merge-cleanup remove_environment"},
@@ -32,21 +35,6 @@ func TestPublishing(t *testing.T) {
 			"RUNNING merge-cleanup remove_environment"},
 		{"then the request is closed", full, []act{untilPhase(workflow.MergeCleanup), well, well}, "RUNNING parent-close close_request"},
 	})
-}
-
-func TestStartingOverKeepsNoConsent(t *testing.T) {
-	t.Parallel()
-	run := lived(t, ordinary(workflow.WorkflowFull, false), toTheEnd)
-	run = does(workflow.Approved{Commit: run.Details.Head})(t, run)
-	run = checks(workflow.ChecksConflict)(t, untilPhase(workflow.CIWatch)(t, run))
-	if run.Details.Approval != nil || run.CurrentStepIndex != 0 {
-		t.Errorf("approval %+v and step %d are kept", run.Details.Approval, run.CurrentStepIndex)
-	}
-	for _, s := range run.Steps {
-		if s.Status != workflow.StepPending || s.Attempt != 2 || s.StartedAt != nil {
-			t.Errorf("step %s is %s, attempt %d", s.StepID, s.Status, s.Attempt)
-		}
-	}
 }
 
 func TestChecksAreEvidenceForWhatTheySaw(t *testing.T) {

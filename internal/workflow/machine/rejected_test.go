@@ -72,6 +72,7 @@ func TestARejectionIsShownUntilAPersonAgrees(t *testing.T) {
 		"nothing changed":              {unchanged, true, []string{words, "R01 called 3 times and no file differs"}},
 		"nothing but the base changed": {synced, true, []string{words, "R02 called 3 times and no file differs", "the base branch at base2 was merged into the change"}},
 		"it was reworked":              {times(1, toTheEnd, rejects, toTheEnd), false, []string{"the change is ready: ", "before it was reworked, " + words}},
+		"its approval is void":         {times(1, toTheEnd, rejects, toTheEnd, approvesHead, syncs, moved, toTheEnd), false, []string{"before it was reworked, " + words}},
 		"a conflict was resolved": {times(1, unchanged, syncs, answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
 			return workflow.BaseMerged{Outcome: o, Base: "base2", Commit: "merged", Conflicts: []string{"a.go"}}
 		}), toTheEnd), false, []string{"before it was reworked, " + words}},
@@ -85,8 +86,17 @@ func TestARejectionIsShownUntilAPersonAgrees(t *testing.T) {
 				t.Errorf("%s: the person is told %q, without %q", name, run.Error.Message, want)
 			}
 		}
-		if run = approvesHead(t, run); run.Details.Rejection != nil || len(run.Details.Findings) != 0 {
+		// Agreed to as it is, the change is no longer against their words. What was reworked has to follow them to its merge.
+		if run = approvesHead(t, run); run.Details.SentBack() || (run.Details.Rejection == nil) != c.sentBack || len(run.Details.Findings) != 0 {
 			t.Errorf("%s: agreed to, it keeps %v and %v", name, run.Details.Rejection, run.Details.Findings)
 		}
+	}
+}
+
+func TestARejectionKeepsTheEarlierOnes(t *testing.T) {
+	t.Parallel()
+	run := lived(t, ordinary(workflow.WorkflowSimple, false), toTheEnd, rejects, toTheEnd, does(workflow.Rejected{Reason: "say green"}))
+	if r := run.Details.Rejection; r.Reason != "say green" || !slices.Equal(r.Earlier, []string{"too clever"}) {
+		t.Errorf("it is %+v", r)
 	}
 }

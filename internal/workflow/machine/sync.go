@@ -124,7 +124,7 @@ func (m *machine) baseMerged(e workflow.BaseMerged) {
 	if len(verdict.Refused) > 0 {
 		m.order(m.answered)
 		stop := m.problem(workflow.CategoryGit, workflow.BranchRefused, "the change, merged with "+j.Base+", breaks a rule", strings.Join(verdict.Refused, "; "))
-		stop.Next = []workflow.NextStep{m.resolveByHand("")}
+		stop.Next = []workflow.NextStep{m.mergeByHand("", "take that out there and commit")}
 		m.stop(stop)
 		return
 	}
