@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -142,26 +140,32 @@ func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// interpreterOf returns the interpreter, with its arguments, that a script's first line names; nil if the file isn't a script. Like the kernel
-// (BINPRM_BUF_SIZE), it reads at most 256 bytes, so a binary costs nothing.
+// interpreterOf is Interpreter for the file at path. Like the kernel (BINPRM_BUF_SIZE), it reads at most 256 bytes, so a binary costs
+// nothing.
 func interpreterOf(path string) ([]string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("look for interpreter: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	first, err := bufio.NewReader(io.LimitReader(file, 256)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
+	begin, err := io.ReadAll(io.LimitReader(file, 256))
+	if err != nil {
 		return nil, fmt.Errorf("look for interpreter in %s: %w", path, err)
 	}
+	return Interpreter(begin), nil
+}
+
+// Interpreter returns the interpreter, with its arguments, that the first line of a file names; nil if the file isn't a script.
+func Interpreter(content []byte) []string {
+	first, _, _ := strings.Cut(string(content[:min(len(content), 256)]), "\n")
 	line, isScript := strings.CutPrefix(first, "#!")
 	words := strings.Fields(line)
 	if !isScript || len(words) == 0 {
-		return nil, nil
+		return nil
 	}
 	// "#!/usr/bin/env -S node --flag" names node: env and its option only look the name up.
 	for len(words) > 1 && (filepath.Base(words[0]) == "env" || words[0] == "-S") {
 		words = words[1:]
 	}
-	return words, nil
+	return words
 }

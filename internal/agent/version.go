@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -52,33 +53,53 @@ func (p Program) VersionIn(ctx context.Context, exec process.Executor) (version 
 }
 
 // FindIn looks for a program where exec runs commands, without starting it, as package command needs: an unknown program may not know "--version".
-// A script's interpreter is looked for, too. The error names what is missing, and wraps ErrUnseen.
+// A script's interpreter is looked for, too, and a shell parses its script. The error names what is missing, and wraps ErrUnseen.
 func (p Program) FindIn(ctx context.Context, exec process.Executor) error {
-	wanted := []string{p.Args[0]}
-	if found, err := p.Find(); err == nil {
+	wanted, shell := []string{p.Args[0]}, ""
+	switch found, err := p.Find(); {
+	case errors.Is(err, ErrNotExecutable):
+		return unseenError{fmt.Sprintf("program %q of agent %q cannot be started: it is not an executable file", p.Args[0], p.Agent), err}
+	case err == nil:
 		if interpreter, err := interpreterOf(found); err == nil && len(interpreter) > 0 {
 			wanted = append(wanted, interpreter[0])
+			if slices.Contains([]string{"sh", "bash", "dash", "zsh"}, filepath.Base(interpreter[0])) {
+				shell = interpreter[0]
+			}
 		}
 	}
 	said := tail{limit: lastBytes}
-	c := process.Command{Args: append([]string{"sh", "-c", findAll, "sh"}, wanted...), Reads: p.reads(), Stdout: &said, Total: versionWait, OutputLimit: lastBytes}
+	c := process.Command{Args: append([]string{"sh", "-c", findAll, "sh", shell}, wanted...), Reads: p.reads(), Stdout: &said, Stderr: &said, Total: versionWait, OutputLimit: lastBytes}
 	c.Env = Task{}.environ(p.Env)
 	switch end, err := exec.Exec(ctx, c); {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
 		return unseenError{p.unseen(err.Error()).Message, err}
+	case end.Ending == process.Exited && end.ExitCode == exitBroken:
+		return unseenError{fmt.Sprintf("program %q of agent %q cannot be started: %s", p.Args[0], p.Agent, line(said.marked())), ErrBroken}
 	case !end.OK():
 		return unseenError{p.unseen(lastLine(said.marked())).Message, nil}
 	}
 	return nil
 }
 
-// findAll prints the first of its arguments that starts no program. Some shells find a file by its path that can't be executed.
-const findAll = `for program; do
+// findAll prints the first of its arguments that starts no program, or what a shell says against the syntax of the first of them. Some shells find a
+// file by its path that can't be executed. Before these arguments comes the shell, or nothing.
+const findAll = `shell=$1; shift; first=$1
+for program; do
 	if ! command -v "$program" >/dev/null; then echo "$program: not found"; exit 1; fi
-	case $program in */*) if ! [ -x "$program" ]; then echo "$program: cannot execute"; exit 1; fi ;; esac
-done`
+	case $program in */*)
+		if ! [ -x "$program" ]; then echo "$program: cannot execute"; exit 1; fi
+		if ! [ -s "$program" ]; then echo "it is empty"; exit 3; fi ;;
+	esac
+done
+[ -z "$shell" ] || "$shell" -n "$first" || exit 3`
+
+// exitBroken is how findAll ends for a program that is there but holds nothing that could run.
+const exitBroken = 3
+
+// ErrBroken: the program is an empty file, or a script that its shell can't read.
+var ErrBroken = errors.New("is broken")
 
 // ErrUnseen: the program can't be started where it is to work. The error's text names what is missing there.
 var ErrUnseen = errors.New("cannot be started")

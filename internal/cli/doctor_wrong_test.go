@@ -71,6 +71,20 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		{name: "a test script that is not there", config: "workflow: simple\ntests: ./no-such-script.sh\n" + agents, says: "./no-such-script.sh, which is not in the project"},
 		{name: "a test script that is not executable", config: "workflow: simple\ntests: ./test.sh\n" + agents, files: map[string]string{"test.sh": "true\n"},
 			says: "./test.sh, which isn't executable", next: "chmod +x test.sh"},
+		{name: "a test that is a folder", config: "workflow: simple\ntests: [./t]\n" + agents, files: map[string]string{"t/a": "a\n"}, says: "./t, which is a folder", next: "correct tests in .signalbox/config.yaml"},
+		{name: "a test that is a folder for sh", config: "workflow: simple\ntests: sh ./t\n" + agents, files: map[string]string{"t/a": "a\n"}, says: "./t, which is a folder"},
+		{name: "an empty test script", config: "workflow: simple\ntests: ./test.sh\n" + agents, files: map[string]string{"test.sh+x": ""}, says: "nothing in it that could run", next: "correct test.sh, and commit that"},
+		{name: "a test script of comments", config: "workflow: simple\ntests: bash -eu test.sh\n" + agents, files: map[string]string{"test.sh": "#!/bin/bash\n\n  # later\n"}, says: "nothing in it that could run"},
+		{name: "a test script's interpreter", config: "workflow: simple\ntests: ./test.sh\n" + agents, files: map[string]string{"test.sh+x": "#!/usr/bin/no-such-shell\ntrue\n"},
+			says: "./test.sh, whose first line names /usr/bin/no-such-shell", next: "correct the first line of test.sh"},
+		{name: "a test script with CRLF", config: "workflow: simple\ntests: ./test.sh\n" + agents, files: map[string]string{"test.sh+x": "#!/bin/sh\r\ntrue\r\n"}, says: "CRLF", next: `sed -i 's/\r$//' test.sh`},
+		{name: "a test script in no language", config: "workflow: simple\ntests: ./test.sh\n" + agents, files: map[string]string{"test.sh+x": "#!/bin/sh\ntrue\nif true; then\n"},
+			says: "on main can't be read by sh: line ", next: "correct test.sh, and commit that"},
+		{name: "a test script for sh in no language", config: "workflow: simple\ntests: sh ./test.sh\n" + agents, files: map[string]string{"test.sh": "true\n)\n"}, says: "on main can't be read by sh: line "},
+		{name: "a script that is not there for sh", config: "workflow: simple\ntests: sh missing.sh\n" + agents, says: "missing.sh, which is not in the project"},
+		{name: "a script that is not there for python", config: "workflow: simple\ntests: python3 missing.py\n" + agents, says: "missing.py, which is not in the project"},
+		{name: "a script that is not there in a folder", config: "workflow: simple\ntests: cd sub && ./missing.sh\n" + agents, files: map[string]string{"sub/a": "a\n"}, says: "./missing.sh, which is not in the project"},
+		{name: "a folder that is not there", config: "workflow: simple\ntests: A=b cd sub && make\n" + agents, says: "changes to sub, which is not in the project"},
 		{name: "a test in no language", config: "workflow: simple\ntests: [\"if true\"]\n" + agents, says: `"if true" can't be read by sh: `, next: "correct tests in .signalbox/config.yaml"},
 		{name: "an end-to-end test in no language", config: right + "tests_e2e: 'echo \"a'\n", says: "can't be read by sh: ", next: "correct tests_e2e in"},
 		{name: "a stress test in no language", config: right + "stress: \"( true\"\n", says: "can't be read by sh: ", next: "correct stress in"},
@@ -85,6 +99,10 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		{name: "an agent's own script", config: agent("command: [./no-such-agent.sh]"), says: "no-such-agent.sh"},
 		{name: "an agent that is not executable", config: agent("command: [./agent.sh]"), says: "agent.sh: is not an executable file", next: "chmod +x ./agent.sh"},
 		{name: "an agent's script that is not there", config: agent("command: [sh, no-such-agent.sh]"), says: "no-such-agent.sh, which is not in the project"},
+		{name: "an agent's script in no language", config: right, files: map[string]string{"agent.sh": "if true; then\n"}, says: "agent.sh, which on main can't be read by sh: line ", next: "correct agent.sh, and commit that"},
+		{name: "an agent's empty script", config: right, files: map[string]string{"agent.sh": ""}, says: "nothing in it that could run"},
+		{name: "an agent in no language", config: agent("command: [./mine]"), files: map[string]string{"mine+x": "#!/bin/sh\nif true; then\n"}, says: "cannot be started: ", next: "correct ./mine"},
+		{name: "an empty agent", config: agent("command: [./mine]"), files: map[string]string{"mine+x": ""}, says: "cannot be started: it is empty", next: "correct ./mine"},
 		{name: "an agent's interpreter", config: agent("command: [./mine]"), files: map[string]string{"mine+x": "#!/usr/bin/env no-such-language\n"}, says: `"no-such-language" is not found`},
 		{name: "an agent's interpreter by its path", config: agent("command: [./mine]"), files: map[string]string{"mine+x": "#!/nowhere/python3\n"}, says: `"/nowhere/python3" is not found`},
 		{name: "a command that may not plan", config: "tests: \"true\"\n" + agents, says: `has to plan and review, and no setting says whether "shell"`, next: "roles: {planner: none, reviewer: none, repairer: none}"},
@@ -158,7 +176,7 @@ func TestDoctorSaysOkForWhatCanRun(t *testing.T) {
 	p.write("agent.sh", "true\n")
 	p.write("test.sh", "true\n")
 	p.write("requests/2.md", "---\nid: RQ-20260101-002\ntitle: Second\ndepends_on: 1\ntests: sh test.sh\n---\n")
-	p.write(".signalbox/config.yaml", "workflow: simple\ntests: [sh test.sh, './test.sh']\nstress: A=b exec true\n"+
+	p.write(".signalbox/config.yaml", "workflow: simple\ntests: [sh -eu test.sh, './test.sh', 'cd requests && sh ../test.sh', python3 -V]\nstress: A=b exec true\n"+
 		"environment: {set_up: ['f() { echo $1; }; f <(true)'], verify: [{command: '[[ a == a ]] && echo OK', expect: OK}]}\n"+
 		"agents: {shell: {driver: command, command: [sh, agent.sh]}}\n")
 	p.git("add", "--all")

@@ -63,7 +63,7 @@ var testRunners = []testWords{
 	{ // TAP, node --test
 		failed: []string{`^\s*not ok \d+ -? ?([^#]+?)(?:\s*#.*)?$`, `^\s*✖ (.+?) \([\d.]+ms\)$`},
 		ran:    []string{`^(#|ℹ) tests [1-9]`, `^\s*ok \d+`},
-		none:   []string{`^(#|ℹ) tests 0$`, `^1\.\.0`},
+		none:   []string{`^(#|ℹ) tests 0$`, `^1\.\.0`, `^\s*requireStack: \[\]$`}, // the last: node has no such script
 	},
 	{ // cargo
 		failed:  []string{`^test (\S+(?: - .*)?) \.\.\. FAILED$`},
@@ -108,6 +108,10 @@ var (
 	mochaTold = lazy.Pattern(`^  [1-9]\d* failing`)
 )
 
+// unopened matches all that is printed if an interpreter has no such script, or a shell no such folder to go to.
+var unopened = lazy.Pattern(`^\S+: (?:(?:line )?\d+: )?(?:cannot open .+: No such file|can't open file .+: \[Errno 2\] .+|cd: can't cd to .+|cd: .+: No such file or directory)$` +
+	`|^ruby: No such file or directory -- .+ \(LoadError\)$|^Can't open perl script .+: No such file or directory$|^Could not open input file: .+$`)
+
 // ReadTests returns which tests failed and whether any ran, by the output of a test command without
 // terminal escapes.
 func ReadTests(output string) Tests {
@@ -126,7 +130,7 @@ func ReadTests(output string) Tests {
 			}
 		}
 	}
-	r.found.None = r.none && !r.ran && len(r.found.Failed) == 0
+	r.found.None = r.none && !r.ran && len(r.found.Failed) == 0 || unopened().MatchString(strings.TrimSpace(output))
 	if len(r.pending) > 0 { // their package's line is missing
 		r.found.Unnamed = true
 	}

@@ -47,6 +47,14 @@ func TestTestRunnersOutputIsRead(t *testing.T) {
 		"rspec":                 {output: "rspec ./spec/a_spec.rb:3 # Sum adds\n2 examples, 1 failure\n", failed: "./spec/a_spec.rb:3"},
 		"ctest":                 {output: "50% tests passed, 1 tests failed out of 2\nThe following tests FAILED:\n\t  2 - adds (Failed)\n", failed: "adds"},
 		"a script":              {output: "wrong\n"},
+		"dash, no script":       {output: "sh: 0: cannot open missing.sh: No such file\n", none: true},
+		"dash, no folder":       {output: "sh: 1: cd: can't cd to sub\n", none: true},
+		"bash, no folder":       {output: "sh: line 1: cd: sub: No such file or directory\n", none: true},
+		"python, no script":     {output: "python3: can't open file '/workspace/a.py': [Errno 2] No such file or directory\n", none: true},
+		"perl, no script":       {output: "Can't open perl script \"a.pl\": No such file or directory\n", none: true},
+		"node, no script":       {output: "Error: Cannot find module '/workspace/a.js'\n  code: 'MODULE_NOT_FOUND',\n  requireStack: []\n}\n", none: true},
+		"node, no module":       {output: "Error: Cannot find module 'left-pad'\n  requireStack: [ '/workspace/a.js' ]\n}\n"},
+		"no script, later":      {output: "checking a\nsh: 0: cannot open missing.sh: No such file\n"},
 		"two runners":           {output: "?   \texample.com/b\t[no test files]\n3 passed in 0.02s\n"},
 	} {
 		got := environment.ReadTests(c.output)

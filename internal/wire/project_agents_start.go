@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -14,10 +15,12 @@ import (
 
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/replay"
+	"signalbox/internal/commandline"
 	"signalbox/internal/config"
 	"signalbox/internal/perform"
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
+	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
@@ -56,16 +59,24 @@ func (p *Project) mayBeCalled(ctx context.Context, name string, c config.Agent, 
 	// An agent that starts but doesn't tell its version may work all the same.
 	if err := p.Starting(name, c)(ctx, inside); errors.Is(err, agent.ErrUnseen) || errors.Is(err, agent.ErrTooOld) {
 		next := workflow.SeeDoctor
-		if errors.Is(err, agent.ErrTooOld) && v.Install != "" {
-			next = workflow.NextStep{Program: strings.Fields(v.Install + "@latest")}
+		switch says, sure := FixAgent(name, c, err); {
+		case errors.Is(err, agent.ErrTooOld) && v.Install != "":
+			next = workflow.NextStep{Program: strings.Fields(says)}
+		case sure:
+			next = workflow.Advice(says)
 		}
 		return &perform.AgentError{Code: string(agent.Unavailable), Next: next, Err: err}
 	}
 	if script := ScriptOf(c); script != "" {
-		end, err := inside.Exec(ctx, process.Command{Args: []string{"test", "-r", script}, Total: lookWait, OutputLimit: 4 << 10})
-		if err == nil && ctx.Err() == nil && end.Ending == process.Exited && end.ExitCode == 1 {
-			return &perform.AgentError{Code: string(agent.Unavailable), Next: workflow.Advice("commit the file, or fix agents." + name + " in " + config.Name),
-				Err: fmt.Errorf("agent %q is to run %s, and there is no such file where it works", name, script)}
+		shell := filepath.Base(c.Command[0])
+		if !slices.Contains(shells, shell) {
+			shell = ""
+		}
+		var said bytes.Buffer
+		end, err := inside.Exec(ctx, process.Command{Args: []string{"sh", "-c", readScript, "sh", shell, script}, Stdout: &said, Stderr: &said, Total: lookWait, OutputLimit: 4 << 10})
+		if err == nil && ctx.Err() == nil && end.Ending == process.Exited && end.ExitCode == exitUnread {
+			return &perform.AgentError{Code: string(agent.Unavailable), Next: workflow.Advice("correct and commit the file, or fix agents." + name + " in " + config.Name),
+				Err: fmt.Errorf("agent %q is to run %s, and %s", name, script, redact.Line(said.String(), 300))}
 		}
 	}
 	if !known {
@@ -86,6 +97,29 @@ func (p *Project) mayBeCalled(ctx context.Context, name string, c config.Agent, 
 		return nil // its call reports it, before anything is sent
 	}
 	return p.Reach(ctx, w)
+}
+
+// readScript prints why the shell that is its first argument can't run the script that is its second. Without a shell, it can't tell much.
+const readScript = `if ! [ -f "$2" ] || ! [ -r "$2" ]; then echo "there is no such file where it works"; exit 3; fi
+if ! [ -s "$2" ]; then echo "that is empty"; exit 3; fi
+[ -z "$1" ] || "$1" -n "$2" || exit 3`
+
+// exitUnread is how readScript ends for a script that can't be run.
+const exitUnread = 3
+
+// FixAgent is what to type about an agent's program that can't be started. It's sure if err names what is wrong with the file.
+func FixAgent(name string, c config.Agent, err error) (says string, sure bool) {
+	program := commandline.ShellWord(cmp.Or(append([]string{c.Program}, c.Command...)...))
+	v, _ := VendorOf(c.Driver)
+	switch {
+	case errors.Is(err, agent.ErrNotExecutable):
+		return "chmod +x " + program + ", or name a file if it is a folder", true
+	case errors.Is(err, agent.ErrBroken):
+		return "correct " + program, true
+	case errors.Is(err, agent.ErrTooOld) && v.Install != "":
+		return v.Install + "@latest", true
+	}
+	return "install it, or fix agents." + name + " in " + config.Name, false
 }
 
 // Reach says why nothing answers at the address of the agent's model, nil if something does.
@@ -133,15 +167,12 @@ func (p *Project) Starting(name string, c config.Agent) func(context.Context, pr
 	}
 }
 
-// interpreters are the programs whose first argument is the script to run, unless it is an option.
-var interpreters = []string{"sh", "bash", "dash", "zsh", "python", "python3", "node", "bun", "ruby", "perl", "php"}
-
 // ScriptOf is the script in the project that a command agent starts by its interpreter, as in "sh agent.sh"; empty if it has none.
 func ScriptOf(c config.Agent) string {
-	if c.Driver != config.DriverCommand || len(c.Command) < 2 || !slices.Contains(interpreters, filepath.Base(c.Command[0])) {
+	if c.Driver != config.DriverCommand || len(c.Command) == 0 {
 		return ""
 	}
-	if script := c.Command[1]; filepath.IsLocal(script) && !strings.HasPrefix(script, "-") && !strings.Contains(script, "{prompt}") {
+	if script := scriptAmong(c.Command); filepath.IsLocal(script) {
 		return script
 	}
 	return ""

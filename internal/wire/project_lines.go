@@ -2,12 +2,12 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,8 +34,9 @@ type LineError struct {
 	Line
 	// Says is what is wrong, Next what to type about it.
 	Says, Next string
-	// Unsure: the setup, which runs before the line, may bring what is missing.
-	Unsure bool
+	// Unsure: the setup, which runs before the line, may bring what is missing. Broken: something is there and can prove nothing, so no
+	// setup helps.
+	Unsure, Broken bool
 }
 
 func (e *LineError) Error() string { return e.Key + " in " + e.File + ": " + e.Says }
@@ -74,38 +75,56 @@ func (p *Project) Lines(request forge.Request) (lines []Line) {
 }
 
 // CheckLine says why a line can't do its work in a run into base, as far as that is known without running it; nil if nothing is wrong.
-func (p *Project) CheckLine(ctx context.Context, l Line, base string) *LineError {
-	if says := p.syntaxOf(ctx, l); says != "" {
-		return &LineError{Line: l, Says: fmt.Sprintf("%q can't be read by sh: %s", l.Text, says), Next: "correct " + l.Key + " in " + l.File}
-	}
-	word, ok := firstProgram(l.Text)
-	if !ok {
-		return nil
-	}
-	wrong := &LineError{Line: l, Unsure: p.setsUpBefore(ctx, l)}
-	if strings.Contains(word, "/") && !filepath.IsAbs(word) {
-		says, next := p.FileProblem(ctx, base, word, true)
-		if wrong.Says, wrong.Next = fmt.Sprintf("%q starts %s, which %s", l.Text, word, says), next; says == "" {
-			return nil
-		}
-		if next == "" {
-			wrong.Next = "correct " + l.Key + " in " + l.File
-		}
+// Only with inside, which starts a sandbox, it looks for programs where commands run.
+func (p *Project) CheckLine(ctx context.Context, l Line, base string, inside bool) *LineError {
+	wrong := &LineError{Line: l, Next: "correct " + l.Key + " in " + l.File}
+	if says := p.syntaxOf(ctx, p.shellsFor(l), l.Text+"\n"); says != "" {
+		wrong.Says, wrong.Broken = fmt.Sprintf("%q can't be read by sh: %s", l.Text, shellPlace().ReplaceAllString(says, "")), true
 		return wrong
 	}
-	if there, err := p.hasProgram(ctx, word); err != nil || there {
+	s := startOf(l.Text)
+	var missing string // the interpreter or the program
+	if s.dir != "" {
+		if f, known := p.find(ctx, base, s.dir); known && f.gone {
+			wrong.Says, wrong.Unsure = fmt.Sprintf("%q changes to %s, which is not in the project", l.Text, s.dir), p.setsUpBefore(ctx, l)
+			return wrong
+		}
+	}
+	if s.file != "" {
+		if file := p.FileProblem(ctx, base, s.file, s.by); file != nil {
+			wrong.Says, wrong.Next, wrong.Broken = fmt.Sprintf("%q starts %s, which %s", l.Text, s.shown, file.Says), cmp.Or(file.Next, wrong.Next), file.Broken
+			wrong.Unsure = !file.Broken && p.setsUpBefore(ctx, l)
+			return wrong
+		}
+	}
+	if !inside {
 		return nil
 	}
-	wrong.Says = fmt.Sprintf("%q starts %s, and there is no such program where commands run", l.Text, word)
-	wrong.Next = "install it, or correct " + l.Key + " in " + l.File
-	if !l.ofSetUp {
-		wrong.Next = "install it, have environment.set_up install it, or correct " + l.Key + " in " + l.File
+	program := s.program
+	if program == "" && s.file != "" {
+		program = p.interpreterFor(ctx, base, s.file)
+		missing = s.shown + ", whose first line names " + program
+	}
+	if program == "" {
+		return nil
+	}
+	if there, err := p.hasProgram(ctx, program); err != nil || there {
+		return nil
+	}
+	wrong.Says = fmt.Sprintf("%q starts %s, and there is no such program where commands run", l.Text, cmp.Or(missing, program))
+	wrong.Unsure = p.setsUpBefore(ctx, l)
+	installs := "install it, have environment.set_up install it, or "
+	if l.ofSetUp {
+		installs = "install it, or "
+	}
+	if wrong.Next = installs + wrong.Next; missing != "" {
+		wrong.Next = installs + "correct the first line of " + s.file
 	}
 	return wrong
 }
 
-// MayRunLines refuses a run whose lines can't do their work, before anything is made for it. What its tests lack, the run itself finds
-// out in its environment for free, and can be told to go on.
+// MayRunLines refuses a run whose lines can't do their work, before anything is made for it. Programs and scripts that its tests lack,
+// the run itself finds out in its environment for free, and can be told to go on.
 func (p *Project) MayRunLines(ctx context.Context, request forge.Request) error {
 	for _, path := range p.Config.Environment.Read {
 		if err := CheckRead(path); err != nil {
@@ -117,12 +136,8 @@ func (p *Project) MayRunLines(ctx context.Context, request forge.Request) error 
 		base, _ = p.Base(ctx) // what is wrong with it is reported by Start
 	}
 	for _, l := range p.Lines(request) {
-		if !l.ofSetUp && l.Key != "stress" {
-			if says := p.syntaxOf(ctx, l); says == "" {
-				continue
-			}
-		}
-		if wrong := p.CheckLine(ctx, l, base); wrong != nil && !wrong.Unsure {
+		test := !l.ofSetUp && l.Key != "stress"
+		if wrong := p.CheckLine(ctx, l, base, !test); wrong != nil && !wrong.Unsure && (wrong.Broken || !test) {
 			return &problem.Error{Err: wrong, Hint: wrong.Next}
 		}
 	}
@@ -146,17 +161,22 @@ func CheckRead(path string) error {
 		Hint: "name absolute paths that exist, or take this one out; for a folder that a program makes later: mkdir -p " + commandline.ShellWord(path)}
 }
 
-// syntaxOf is what the shell that will run a line says against its syntax; empty if nothing, or if that can't be found out. The line is
-// read from standard input, since old versions of dash run a line of "sh -n -c" all the same.
-func (p *Project) syntaxOf(ctx context.Context, l Line) string {
-	shells := []string{"sh"}
+// shellsFor are the shells that have to be able to read a line: one is enough.
+func (p *Project) shellsFor(l Line) []string {
 	if l.ofSetUp || p.Config.Environment.Driver == config.DriverContainer { // an image's sh may be any shell, so refuse only what bash can't read either
-		shells = []string{"bash", "sh"}
+		return []string{"bash", "sh"}
 	}
+	return []string{"sh"}
+}
+
+// syntaxOf is what the first of the shells that this machine has says against the syntax of a text; empty if nothing, or if that can't
+// be found out. It only parses the text, and reads it from standard input, since old versions of dash run a line of "sh -n -c" all the
+// same.
+func (p *Project) syntaxOf(ctx context.Context, shells []string, text string) string {
 	for _, shell := range shells {
 		var said bytes.Buffer
 		result, err := p.Host().Exec(ctx, process.Command{Args: []string{shell, "-n"}, Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"},
-			Stdin: strings.NewReader(l.Text + "\n"), Stderr: &said, Total: lookWait, OutputLimit: 4 << 10})
+			Stdin: strings.NewReader(text), Stderr: &said, Total: lookWait, OutputLimit: 4 << 10})
 		if errors.Is(err, process.ErrNotFound) {
 			continue
 		}
@@ -164,13 +184,13 @@ func (p *Project) syntaxOf(ctx context.Context, l Line) string {
 			return ""
 		}
 		says, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
-		return shellPlace().ReplaceAllString(says, "")
+		return says
 	}
 	return ""
 }
 
 // shellPlace is the shell and the line that its messages begin with.
-var shellPlace = lazy.Pattern(`^\S+: (line )?\d+: `)
+var shellPlace = lazy.Pattern(`^\S+: (?:line )?(\d+): `)
 
 // setsUpBefore reports whether a setup runs before the line, which may bring what the line starts.
 func (p *Project) setsUpBefore(ctx context.Context, l Line) bool {
@@ -180,54 +200,6 @@ func (p *Project) setsUpBefore(ctx context.Context, l Line) bool {
 	}
 	found, err := p.DetectHere(ctx, "")
 	return err == nil && len(found.SetUp) > 0
-}
-
-// FileProblem says why a run into base can't use a file of the project, and what to type about it; empty if it can. The run has what is
-// committed on base, so that counts and not the work tree.
-func (p *Project) FileProblem(ctx context.Context, base, name string, runs bool) (says, next string) {
-	name = path.Clean(filepath.ToSlash(name))
-	info, err := os.Lstat(filepath.Join(p.Root, name))
-	gone := errors.Is(err, fs.ErrNotExist)
-	if !filepath.IsLocal(name) || err != nil && !gone {
-		return "", ""
-	}
-	word := commandline.ShellWord(name)
-	makeIt := "chmod +x " + word + " && git add " + word + " && git commit -m 'Make it executable'; or start it with its shell: sh " + word
-	at, err := p.Repo.Resolve(ctx, "refs/heads/"+base)
-	if err != nil { // it is reported elsewhere
-		at = ""
-	}
-	if at != "" {
-		files, err := p.Repo.TreeFiles(ctx, at, name)
-		switch {
-		case err != nil:
-			return "", ""
-		case len(files) == 1 && files[0].Path == name && runs && !files[0].Executable:
-			return "isn't executable on " + base, makeIt
-		case len(files) > 0:
-			return "", ""
-		}
-	}
-	switch {
-	case gone:
-		return "is not in the project", ""
-	case !info.Mode().IsRegular():
-		return "", ""
-	case runs && info.Mode()&0o111 == 0:
-		return "isn't executable", makeIt
-	case at != "" && p.onlyHere(ctx, name):
-		return "isn't committed on " + base + ", so no run has it", "git add " + word + " && git commit"
-	}
-	return "", ""
-}
-
-// onlyHere reports whether a file of the work tree reaches no environment: git neither has it nor ignores it, and nothing else copies it.
-func (p *Project) onlyHere(ctx context.Context, name string) bool {
-	if _, err := os.Stat(filepath.Join(p.Root, IncludeName)); err == nil {
-		return false
-	}
-	files, err := p.Repo.WorkFiles(ctx)
-	return err == nil && slices.Contains(files, name)
 }
 
 // hasProgram reports whether a word starts something where commands run; true if that can't be found out.
@@ -252,14 +224,43 @@ const findProgram = `command -v -- "$1"`
 // lookWait is how long it may take to look for a program.
 const lookWait = 10 * time.Second
 
-// firstProgram is the program that a line for sh starts, if that is clear without parsing it as a shell does.
-func firstProgram(line string) (word string, ok bool) {
-	for _, word = range strings.Fields(line) {
-		name, _, assigned := strings.Cut(word, "=")
-		if assigned && !strings.ContainsAny(name, "/.-") {
-			continue
-		}
-		return word, !strings.ContainsAny(word, "$`\"'(){}|&;<>*?[]~\\!#")
-	}
-	return "", false
+// start is what a line for sh starts, as far as that is clear without parsing it as a shell does.
+type start struct {
+	// dir is the folder that it changes to first, from the project's root.
+	dir string
+	// program is to be found where commands run; empty if the line starts a file of the project itself.
+	program string
+	// file is the project's file that it starts, from the project's root, and shown the same in the line's words. by is the interpreter
+	// that the line names for it; empty if the file starts by itself.
+	file, shown, by string
 }
+
+func startOf(line string) (s start) {
+	words := strings.Fields(line)
+	for len(words) > 0 {
+		name, _, assigned := strings.Cut(words[0], "=")
+		changes := len(words) > 3 && words[0] == "cd" && plainWord(words[1]) && words[1][0] != '-' && words[2] == "&&"
+		switch {
+		case assigned && !strings.ContainsAny(name, "/.-"):
+			words = words[1:]
+			continue
+		case changes:
+			s.dir, words = Within(s.dir, words[1]), words[3:]
+			continue
+		case !plainWord(words[0]):
+			return s
+		case strings.Contains(words[0], "/") && !filepath.IsAbs(words[0]):
+			s.shown, s.file = words[0], Within(s.dir, words[0])
+			return s
+		}
+		s.program = words[0]
+		if script := scriptAmong(words); script != "" {
+			s.by, s.shown, s.file = filepath.Base(s.program), script, Within(s.dir, script)
+		}
+		return s
+	}
+	return s
+}
+
+// plainWord reports whether a shell takes a word as it is written.
+func plainWord(word string) bool { return !strings.ContainsAny(word, "$`\"'(){}|&;<>*?[]~\\!#") }

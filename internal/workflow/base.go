@@ -91,7 +91,7 @@ func (b *BaseCheck) CannotRun(tests []string) (why []string) {
 		f := &b.Failures[i]
 		switch {
 		case !f.cannotRun() || !slices.Contains(tests, f.Command):
-		case f.NoTests:
+		case f.NoTests && f.Summary == "":
 			why = append(why, fmt.Sprintf("%s: no test ran", f.Command))
 		default:
 			why = append(why, cmp.Or(f.Summary, fmt.Sprintf("%s: exit code %d", f.Command, f.ExitCode)))

@@ -3,12 +3,11 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"errors"
+	"path/filepath"
 	"strings"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/app"
-	"signalbox/internal/commandline"
 	"signalbox/internal/config"
 	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
@@ -57,15 +56,7 @@ var withoutRole = map[workflow.Role]string{
 func (p *examination) lookAtAgent(ctx context.Context, a agent.Agent, roles string, add func(Finding)) {
 	version, err := a.Check(ctx)
 	if err != nil {
-		next := "install it, or fix agents." + a.Name() + " in " + config.Name
-		if errors.Is(err, agent.ErrNotExecutable) {
-			c := p.Config.Agents[a.Name()]
-			program := append([]string{c.Program}, c.Command...)
-			next = "chmod +x " + commandline.ShellWord(cmp.Or(program...)) + ", or name a file if it is a folder"
-		}
-		if v, known := wire.VendorOf(p.Config.Agents[a.Name()].Driver); known && errors.Is(err, agent.ErrTooOld) {
-			next = v.Install + "@latest"
-		}
+		next, _ := wire.FixAgent(a.Name(), p.Config.Agents[a.Name()], err)
 		add(Finding{"agent " + a.Name(), VerdictMissing, err.Error(), next})
 		return
 	}
@@ -84,13 +75,14 @@ func (p *examination) lookAtAgent(ctx context.Context, a agent.Agent, roles stri
 	}
 	tried, err := p.TryInside(ctx, p.Starting(a.Name(), c))
 	if err != nil {
-		add(Finding{"agent " + a.Name(), VerdictMissing, says + "; but in the sandbox: " + err.Error(), "install it, or fix agents." + a.Name() + " in " + config.Name})
+		next, _ := wire.FixAgent(a.Name(), c, err)
+		add(Finding{"agent " + a.Name(), VerdictMissing, says + "; but in the sandbox: " + err.Error(), next})
 		return
 	}
 	if script := wire.ScriptOf(c); script != "" {
 		base, _ := p.Base(ctx) // lookAtStart reports what is wrong with it
-		if why, next := p.FileProblem(ctx, base, script, false); why != "" {
-			add(Finding{"agent " + a.Name(), VerdictMissing, "it is to run " + script + ", which " + why, cmp.Or(next, "write it, or fix agents."+a.Name()+" in "+config.Name)})
+		if wrong := p.FileProblem(ctx, base, script, filepath.Base(c.Command[0])); wrong != nil {
+			add(Finding{"agent " + a.Name(), VerdictMissing, "it is to run " + script + ", which " + wrong.Says, cmp.Or(wrong.Next, "write it, or fix agents."+a.Name()+" in "+config.Name)})
 			return
 		}
 	}

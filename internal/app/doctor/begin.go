@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"signalbox/internal/app"
 	"signalbox/internal/forge"
@@ -14,7 +15,7 @@ import (
 func (p *examination) lookAtLines(ctx context.Context, add func(Finding)) {
 	base, _ := p.Base(ctx) // lookAtStart reports what is wrong with it
 	for _, l := range p.Lines(forge.Request{}) {
-		if wrong := p.CheckLine(ctx, l, base); wrong != nil {
+		if wrong := p.CheckLine(ctx, l, base, true); wrong != nil {
 			add(findingOfLine(l.Key, wrong))
 		}
 	}
@@ -24,8 +25,11 @@ func findingOfLine(what string, wrong *wire.LineError) Finding {
 	f := Finding{what, VerdictMissing, wrong.Says, wrong.Next}
 	if wrong.Unsure {
 		f.Verdict, f.Next = VerdictWarning, "nothing, if the setup brings it; a run finds out before anything is paid for"
-		if wrong.Line.Key == "stress" {
+		switch {
+		case wrong.Line.Key == "stress":
 			f.Next = "nothing, if the setup brings it; otherwise a run finds out only after the change is made"
+		case strings.HasPrefix(wrong.Line.Key, "environment."):
+			f.Next = "nothing, if the setup brings it; otherwise the setup fails, and an agent is called to correct it"
 		}
 	}
 	return f
@@ -50,7 +54,7 @@ func (p *examination) lookAtRequest(ctx context.Context, r forge.Request, all []
 		if l.File != r.Path {
 			continue
 		}
-		if wrong := p.CheckLine(ctx, l, base); wrong != nil {
+		if wrong := p.CheckLine(ctx, l, base, true); wrong != nil {
 			wrong.Says = "tests in " + l.File + ": " + wrong.Says
 			add(findingOfLine(what, wrong))
 		}
