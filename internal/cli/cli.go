@@ -75,25 +75,17 @@ func signalContext(parent context.Context) (context.Context, func()) {
 }
 
 // Commands returns all commands, for the manual pages.
-func Commands() *cobra.Command {
-	root := newRoot(command.NewInvocation(command.Streams{}))
-	fillHelp(root)
-	return root
-}
+func Commands() *cobra.Command { return newRoot(command.NewInvocation(command.Streams{})) }
 
 func newRoot(a *command.Invocation) *cobra.Command {
 	var verbose bool
-	var root *cobra.Command
-	root = &cobra.Command{
+	root := &cobra.Command{
 		Use:           "signalbox",
 		SilenceErrors: true, SilenceUsage: true,
 		Version: thisBuild().String(),
 		Args:    unknownCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-		PersistentPreRun: func(c *cobra.Command, _ []string) {
-			if strings.HasPrefix(c.Name(), cobra.ShellCompRequestCmd) { // it shows what each command is for
-				fillHelp(root)
-			}
+		PersistentPreRun: func(*cobra.Command, []string) {
 			level := slog.LevelError
 			if verbose {
 				level = slog.LevelDebug
@@ -119,11 +111,7 @@ func newRoot(a *command.Invocation) *cobra.Command {
 	}
 	root.InitDefaultHelpCmd()
 	strict(root)
-	show := root.HelpFunc()
-	root.SetHelpFunc(func(c *cobra.Command, args []string) {
-		fillHelp(root)
-		show(c, args)
-	})
+	fillHelp(root, helpTexts())
 	return root
 }
 

@@ -29,20 +29,14 @@ func helpTexts() map[string]helpText {
 	return texts
 }
 
-// fillHelp gives each command its text; cobra's own commands keep those that we have no text for. It takes as long as a tenth of a
-// short command, so it is done where help is shown.
-func fillHelp(root *cobra.Command) {
-	texts := helpTexts()
-	var fill func(c *cobra.Command)
-	fill = func(c *cobra.Command) {
-		text := texts[c.CommandPath()]
-		if text.short != "" {
-			c.Short, c.Long = text.short, text.long
-		}
-		c.Example = text.examples
-		for _, sub := range c.Commands() {
-			fill(sub)
-		}
+// fillHelp gives each command its text; cobra's own commands keep those that we have no text for.
+func fillHelp(c *cobra.Command, texts map[string]helpText) {
+	text := texts[c.CommandPath()]
+	if text.short != "" {
+		c.Short, c.Long = text.short, text.long
 	}
-	fill(root)
+	c.Example = text.examples
+	for _, sub := range c.Commands() {
+		fillHelp(sub, texts)
+	}
 }
