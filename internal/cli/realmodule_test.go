@@ -77,8 +77,8 @@ func (b broken) project(t *testing.T) *project {
 		t.Fatal(err)
 	}
 	p.write(b.file, bad)
-	p.write("requests/1.md", fmt.Sprintf("---\nid: RQ-20260101-001\nnumber: 1\ntitle: %s\ntests: go test ./...\n---\n\n%s\n", b.title, b.wish))
-	p.write(".signalbox/config.yaml", fmt.Sprintf("approve: auto\nagents:\n  mender: {driver: command, command: [sh, %q]}\n"+
+	p.write("requests/1.md", fmt.Sprintf("---\nid: RQ-20260101-001\nnumber: 1\ntitle: %s\n---\n\n%s\n", b.title, b.wish))
+	p.write(".signalbox/config.yaml", fmt.Sprintf("approve: auto\ntests: go test ./...\nagents:\n  mender: {driver: command, command: [sh, %q]}\n"+
 		"roles: {planner: none, reviewer: none}\n%s", script, b.environment))
 	p.git("init", "--quiet", "--initial-branch=main")
 	p.git("add", ".")

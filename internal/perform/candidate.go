@@ -59,7 +59,7 @@ func (t CandidateTester) Test(ctx context.Context, c Candidate) (v Verdict, err 
 		return v, fmt.Errorf("find run of %s: %w", c.RequestID, err)
 	}
 	run := latest.Run
-	if !run.Details.Settings.Proves() {
+	if !run.Details.Settings.HasTests() {
 		return Verdict{Passed: true, Command: "", Summary: "the project has no tests"}, nil
 	}
 	spec := environment.Spec{ID: fmt.Sprintf("check-%d-%.12s", c.Pull, c.Tree), Commit: c.Commit,

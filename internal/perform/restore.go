@@ -53,7 +53,7 @@ func (x *execution) renewEnvironment(ctx context.Context, o workflow.Outcome, a 
 		return nil, fmt.Errorf("prepare environment: %w", err)
 	}
 	event := workflow.EnvironmentRestored{Outcome: o, Fingerprint: key, Warm: warm}
-	if x.run.Details.Settings.Proves() {
+	if x.run.Details.Settings.HasTests() {
 		event.Tested, err = x.remembered(ctx, key)
 	}
 	return event, err

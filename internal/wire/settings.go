@@ -153,7 +153,7 @@ func (p *Project) settings(request forge.Request) (workflow.Settings, error) {
 	p.EnvironmentSettings(&s)
 	for _, line := range request.Tests { // they only add: a stranger's request may not choose what judges its change
 		if !slices.Contains(s.Tests, line) {
-			s.Tests = append(slices.Clone(s.Tests), line)
+			s.Tests, s.OfRequest = append(slices.Clone(s.Tests), line), append(s.OfRequest, line)
 		}
 	}
 	return s, nil

@@ -160,6 +160,8 @@ type Settings struct {
 	AutoApprove bool `json:"auto_approve"`
 	// Tests are the project's test commands, each one line for sh; empty means none are known.
 	Tests []string `json:"tests"`
+	// OfRequest are those of Tests that only the request brings. They prove nothing by themselves: its author may be a stranger.
+	OfRequest []string `json:"tests_of_request,omitempty"`
 	// TestsE2E are its end-to-end tests, lines for sh too. They run after Tests, when a change has to pass.
 	TestsE2E []string `json:"tests_e2e,omitempty"`
 	// PushesTo names the remote that branches and merges are pushed to; empty when there is none.

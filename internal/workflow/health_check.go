@@ -103,8 +103,11 @@ func (c *HealthCheck) Title() string {
 	return c.ID + ": " + strings.ReplaceAll(string(c.Kind), "-", " ")
 }
 
-// Proves reports whether the run has tests that can prove a change: the project's own, or the check that failed.
-func (s *Settings) Proves() bool { return s.HasUnitTests() || len(s.TestsE2E) > 0 }
+// HasTests reports whether the run has tests of any kind.
+func (s *Settings) HasTests() bool { return s.HasUnitTests() || len(s.TestsE2E) > 0 }
+
+// Proves reports whether tests that the user chose prove a change: configured ones, or the check that failed. A request's own only add to them.
+func (s *Settings) Proves() bool { return len(s.AllTestNames()) > len(s.OfRequest) }
 
 // HasUnitTests reports whether tests run on each recorded change.
 func (s *Settings) HasUnitTests() bool { return len(s.Tests) > 0 || s.Check != nil }

@@ -32,7 +32,11 @@ func (m *machine) askApproval() {
 	r, j := &m.run, &m.run.Details
 	reasons := slices.Concat(j.MoveNotes(false), j.Flags)
 	if !j.Settings.Proves() {
-		reasons = append([]string{"no test is configured, so nothing proves the change"}, reasons...)
+		why := "no test is configured, so nothing proves the change"
+		if j.Settings.HasTests() {
+			why = "no test is configured: only the request's own tests ran"
+		}
+		reasons = append([]string{why}, reasons...)
 	}
 	switch {
 	case j.SetUp.NeedsAgreement():

@@ -19,7 +19,7 @@ func (m *machine) testBase() {
 	known := b != nil && b.Commit == j.BaseCommit && b.Status != workflow.BaseUntested &&
 		(b.Forced || !failed && b.Image == j.Image() && (b.Fingerprint == j.Fingerprint || b.Status == workflow.BasePassed))
 	switch {
-	case !j.Settings.Proves() || known:
+	case !j.Settings.HasTests() || known:
 		m.baseDone()
 	case s != nil && s.Status == workflow.SetUpSucceeded && !s.Warm && m.answered.Kind != workflow.AdoptSetUp:
 		m.order(workflow.Action{Kind: workflow.AdoptSetUp})

@@ -94,7 +94,7 @@ func (m *machine) environmentCreated(e workflow.EnvironmentCreated) {
 	}
 	paysPlanner := len(m.run.Steps) == 0 && j.Phases[workflow.DesignCheck].Status != workflow.StepSkipped
 	j.SetUp = j.ChosenSetUp(nil)
-	if !paysPlanner || !j.Settings.Proves() {
+	if !paysPlanner || !j.Settings.HasTests() {
 		j.SetUp = nil
 		m.advance(note)
 		return

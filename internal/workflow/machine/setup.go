@@ -15,7 +15,7 @@ func (m *machine) openSetUp() {
 	if j.SetUp == nil {
 		j.SetUp = j.ChosenSetUp(nil)
 	}
-	if j.SetUp == nil && !j.Settings.Proves() {
+	if j.SetUp == nil && !j.Settings.HasTests() {
 		m.advance(wording.Count(len(m.run.Steps), "step"))
 		return
 	}
