@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,12 +33,15 @@ type command struct {
 	process.Command
 	// look is the health check that the command belongs to, if any.
 	look *look
+	// before is called before the command runs; nil if nothing is to be done.
+	before func() error
 }
 
 // look is the time budget shared by all commands of the failing health check.
 type look struct{ limit, left time.Duration }
 
-// testCommands returns the project's tests and the command that asks a configured service. With all, end-to-end tests follow.
+// testCommands returns the project's tests and the command that asks a configured service. With all, end-to-end tests follow. Tests that only the
+// request brings are last, so that what they leave reaches no other test.
 func testCommands(s *workflow.Settings, all bool, ask func(workflow.HealthCheck) process.Command) []command {
 	commands := shellCommands(s.TestCommands())
 	if service := s.Service(); service != nil {
@@ -52,7 +56,9 @@ func testCommands(s *workflow.Settings, all bool, ask func(workflow.HealthCheck)
 	if all {
 		commands = append(commands, shellCommands(s.TestsE2E)...)
 	}
-	return commands
+	ofRequest := func(c command) bool { return slices.Contains(s.OfRequest, c.name) }
+	last := slices.DeleteFunc(slices.Clone(commands), func(c command) bool { return !ofRequest(c) })
+	return append(slices.DeleteFunc(commands, ofRequest), last...)
 }
 
 // shellCommands returns a project's own one-line commands for sh. Each is one argument, never assembled from parts.
@@ -73,6 +79,11 @@ func runCommands(ctx context.Context, env process.Executor, commands []command, 
 	}
 	v.command = strings.Join(names, " && ")
 	for _, c := range commands {
+		if c.before != nil {
+			if err := c.before(); err != nil {
+				return v, err
+			}
+		}
 		out := &tail{limit: readOutput}
 		_, _ = fmt.Fprintf(log, "$ %s\n", c.name)
 		both := io.MultiWriter(log, out)

@@ -2,9 +2,13 @@ package perform
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 
+	"signalbox/internal/environment"
 	"signalbox/internal/forge"
 	"signalbox/internal/lazy"
 	"signalbox/internal/place"
@@ -75,6 +79,9 @@ func (x *execution) keepEnvironment(ctx context.Context, o workflow.Outcome, a w
 	if err != nil {
 		return nil, err
 	}
+	if _, err := os.Stat(requestTested(env)); err == nil {
+		return workflow.SnapshotTaken{Outcome: o}, nil
+	}
 	s, j := setUpOrNone(&x.run), &x.run.Details
 	key := j.Fingerprint
 	if s.Repaired {
@@ -103,6 +110,27 @@ func (x *execution) keepEnvironment(ctx context.Context, o workflow.Outcome, a w
 		event.Problem = redact.Line(x.Redact.String(err.Error()), 200)
 	}
 	return event, nil
+}
+
+// requestTested names a file that exists once a request's own tests ran in the environment. Restore removes it.
+func requestTested(env environment.Environment) string {
+	return filepath.Join(env.Private(), "request-tested")
+}
+
+// keepBefore caches the environment before the first of a request's own tests runs, because merge candidates start from the cache. From then on
+// nothing of the environment is cached, also if these tests are cut off and run again.
+func (x *execution) keepBefore(ctx context.Context, o workflow.Outcome, env environment.Environment) error {
+	j := &x.run.Details
+	if s := setUpOrNone(&x.run); s.Status != workflow.SetUpFailed && !(j.Warm && (j.SetUp == nil || s.Warm)) {
+		if _, err := x.keepEnvironment(ctx, o, workflow.Action{Purpose: workflow.BaseTests}); err != nil {
+			return err
+		}
+	}
+	x.presence.Content = "" // these tests may change files
+	if err := errors.Join(os.MkdirAll(env.Private(), 0o700), os.WriteFile(requestTested(env), nil, 0o600)); err != nil {
+		return fmt.Errorf("note that a request's tests run: %w", err)
+	}
+	return nil
 }
 
 // sourceFile matches a source file's name in a text; extensionOf maps its extension to a language.

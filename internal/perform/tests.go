@@ -30,6 +30,9 @@ func (x *execution) runTests(ctx context.Context, o workflow.Outcome, a workflow
 	if a.Purpose == workflow.UnitTests || base {
 		commands = testCommands(&x.run.Details.Settings, base, x.Ask)
 	}
+	if i := len(commands) - len(x.run.Details.Settings.OfRequest); base && i < len(commands) {
+		commands[i].before = func() error { return x.keepBefore(ctx, o, env) }
+	}
 	verdict, err := runCommands(ctx, place.For(&x.run, env), commands, place.Variables(&x.run), seconds(x.run.Details.Settings.Limits.TestTotalSec), base || len(x.run.Details.FailedBefore()) > 0, log)
 	if closeErr := log.Close(); err == nil {
 		err = closeErr
