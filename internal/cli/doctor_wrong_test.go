@@ -14,6 +14,8 @@ type wrongProject struct {
 	name, config string
 	// files are written and committed, "+x" at the end of a name makes one executable.
 	files map[string]string
+	// env is what the user's variables are besides.
+	env []string
 	// says is part of a line of doctor that names what is wrong, next of one that says what to type.
 	says, next string
 	// runs: a run does not need what is wrong.
@@ -121,6 +123,17 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 
 		{name: "environments.json", config: right, files: map[string]string{"environments.json": "{\"a\n"}, says: "environments.json:1:4", next: "environments.json"},
 		{name: "state.json", config: right, files: map[string]string{"state.json": "{\"a\n"}, says: "state.json:1:4", next: "state.json", runs: true},
+		{name: "a variable for the sandbox", config: right, env: []string{"SIGNALBOX_SANDBOX=bwrap"}, says: `SIGNALBOX_SANDBOX is "bwrap": want bubblewrap or none`, next: "unset SIGNALBOX_SANDBOX; tests, "},
+		{name: "a variable for pushing", config: right, env: []string{"SIGNALBOX_PUSH=yes"}, says: `  SIGNALBOX_PUSH is "yes"`, next: "correct the variable SIGNALBOX_PUSH"},
+		{name: "a variable for approvals", config: right, env: []string{"SIGNALBOX_APPROVE=maybe"}, says: `  SIGNALBOX_APPROVE is "maybe"`, next: "unset SIGNALBOX_APPROVE"},
+		{name: "a variable for the queue", config: right, env: []string{"SIGNALBOX_MAX_PARALLEL=0"}, says: "  SIGNALBOX_MAX_PARALLEL is 0: want 1 to 256", next: "unset SIGNALBOX_MAX_PARALLEL"},
+		{name: "a variable that is no number", config: right, env: []string{"SIGNALBOX_MAX_PARALLEL=x"}, says: `SIGNALBOX_MAX_PARALLEL is "x": want a number`, next: "unset SIGNALBOX_MAX_PARALLEL"},
+		{name: "a variable and the file", config: right + "approve: maybe\n", env: []string{"SIGNALBOX_PUSH=yes"}, says: `line 4: approve is "maybe"`, next: "unset SIGNALBOX_PUSH"},
+		{name: "a misspelt variable", config: right, env: []string{"SIGNALBOX_WORKFLOWS=simple"}, says: "it is nearly SIGNALBOX_WORKFLOW", next: "unset SIGNALBOX_WORKFLOWS"},
+		{name: "a variable for certificates", config: right, env: []string{"SSL_CERT_FILE=/nowhere/ca.pem"}, says: "the certificates that SSL_CERT_FILE names", next: "correct SSL_CERT_FILE, or unset it; tests, "},
+		{name: "a proxy without a name", config: right, env: []string{"HTTPS_PROXY=http://://"}, says: "HTTPS_PROXY is not the address of a known kind of proxy", next: "unset it"},
+		{name: "a proxy's port", config: right, env: []string{"HTTP_PROXY=http://localhost:99999"}, says: "HTTP_PROXY is not the address of a known kind of proxy", next: "http://host:port"},
+
 		{name: "a remote that is not there", config: right, files: map[string]string{".git/config": "[core]\n[remote \"origin\"]\nurl = /nowhere/project.git\n"}, says: "the remote refuses the merge", next: "push: never in .signalbox/config.yaml"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -146,7 +159,7 @@ func (c *wrongProject) examine(t *testing.T) {
 	p.git("add", "--all", ":!environments.json", ":!state.json")
 	p.git("commit", "--quiet", "-m", "What is wrong")
 
-	doctor := p.start("doctor")
+	doctor := p.startWith(c.env, "doctor")
 	code := doctor.wait()
 	out := doctor.out.String()
 	for _, want := range []string{c.says, c.next} {
@@ -154,7 +167,7 @@ func (c *wrongProject) examine(t *testing.T) {
 			t.Errorf("doctor: exit code %d, want 1 and %q in\n%s", code, want, out)
 		}
 	}
-	run := p.start("run", "1")
+	run := p.startWith(c.env, "run", "1")
 	code = run.wait()
 	if c.runs {
 		return

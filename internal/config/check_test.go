@@ -118,7 +118,7 @@ func TestASmallFileWhoseAliasesMakeItHugeIsRefused(t *testing.T) {
 
 func TestAVariablesValueIsNotBlamedOnTheFile(t *testing.T) {
 	t.Parallel()
-	if got, want := loaded(t, "approve: auto\n", "SIGNALBOX_APPROVE=maybe"), `approve is "maybe": want manual or auto`; got != want {
+	if got, want := loaded(t, "approve: auto\n", "SIGNALBOX_APPROVE=maybe"), `SIGNALBOX_APPROVE is "maybe": want manual or auto`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

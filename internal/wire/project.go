@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,9 +122,19 @@ func (p *Project) Configure(ctx context.Context) error {
 			p.Config, err = config.Parse(path, data, p.Env)
 		}
 	}
-	if err != nil {
+	var set []string
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); p.Env(name) != "" {
+			set = append(set, name)
+		}
+	}
+	if err = errors.Join(config.Misspelt(set), err); err != nil {
+		hint := FixConfiguration
+		if v := (*config.VariableError)(nil); errors.As(err, &v) {
+			hint = "correct the variable " + v.Name + ", or: unset " + v.Name
+		}
 		p.Config = config.Default()
-		p.ConfigError = &problem.Error{Err: err, Hint: FixConfiguration}
+		p.ConfigError = &problem.Error{Err: err, Hint: hint}
 	}
 	return nil
 }
@@ -156,8 +165,8 @@ func (p *Project) Runner(ctx context.Context, observe func(workflow.Run)) (*engi
 		return nil, p.Untrusted()
 	}
 	p.Obeys = true
-	if _, err := p.Proxy()(&url.URL{Scheme: "https", Host: "example.com"}); err != nil { // then no model can be reached
-		return nil, &problem.Error{Err: errors.New("HTTPS_PROXY or ALL_PROXY is not the address of a known kind of proxy"), Hint: WantProxy}
+	if err := p.CheckProxy(); err != nil {
+		return nil, err
 	}
 	switch _, err := p.Environments.Check(ctx); {
 	case errors.Is(err, environment.ErrNoIsolation) && p.WithoutAgents:

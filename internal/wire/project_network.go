@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/http/httpproxy"
@@ -28,17 +29,35 @@ func (a *Opener) Proxy() func(*url.URL) (*url.URL, error) {
 	}).ProxyFunc()
 	return func(to *url.URL) (*url.URL, error) {
 		out, err := named(to)
-		if err == nil && out != nil && !slices.Contains(proxyKinds, out.Scheme) {
-			return nil, errUnknownProxy // Go's client would talk HTTP to it
+		if err != nil || out == nil {
+			return out, err
 		}
-		return out, err
+		if !slices.Contains(proxyKinds, out.Scheme) { // Go's client would talk HTTP to it
+			return nil, errUnknownProxy
+		}
+		if port, err := strconv.Atoi(cmp.Or(out.Port(), "1")); out.Hostname() == "" || err != nil || port < 1 || port > 65535 {
+			return nil, errUnknownProxy
+		}
+		return out, nil
 	}
+}
+
+// CheckProxy refuses a proxy through which nothing can be reached.
+func (a *Opener) CheckProxy() error {
+	for _, scheme := range []string{"https", "http"} {
+		if _, err := a.Proxy()(&url.URL{Scheme: scheme, Host: "example.com"}); err != nil {
+			names := []string{strings.ToUpper(scheme) + "_PROXY", scheme + "_proxy", "ALL_PROXY", "all_proxy"}
+			i := slices.IndexFunc(names, func(name string) bool { return a.Env(name) != "" })
+			return &problem.Error{Err: fmt.Errorf("%s is not the address of a known kind of proxy", names[max(0, i)]), Hint: WantProxy}
+		}
+	}
+	return nil
 }
 
 // proxyKinds are the kinds that the gateway and the sandbox's network support.
 var proxyKinds = []string{"http", "https", "socks5", "socks5h"}
 
-var errUnknownProxy = errors.New("this machine's variables name an unknown kind of proxy")
+var errUnknownProxy = errors.New("this machine's variables name an unknown kind of proxy, or no address of one")
 
 // WantProxy says which addresses a proxy may have.
 const WantProxy = "want http://host:port, https://…, socks5://… or socks5h://…; or unset it"

@@ -46,8 +46,12 @@ func (p *examination) lookAtRepository(ctx context.Context, add func(Finding)) {
 func (p *examination) lookAtConfig(add func(Finding)) {
 	switch {
 	case p.ConfigError != nil:
-		add(Finding{"configuration", VerdictMissing, strings.TrimPrefix(p.ConfigError.Error(), "configuration "),
-			"fix the file; tests, isolation, network and agents are looked at then"})
+		f := findingOf("configuration", p.ConfigError)
+		if f.Says = strings.TrimPrefix(f.Says, "configuration "); f.Next == "" || f.Next == wire.FixConfiguration {
+			f.Next = "fix the file"
+		}
+		f.Next += "; tests, isolation, network and agents are looked at then"
+		add(f)
 		return
 	case !p.Configured:
 		add(Finding{"configuration", VerdictWarning, "there is no " + config.Name + ", so the defaults apply", "write one: signalbox init"})

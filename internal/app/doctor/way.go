@@ -26,11 +26,9 @@ func (p *examination) lookAtWayOut(add func(Finding)) {
 			add(Finding{"certificates", VerdictWarning, name + " names something that commands don't see: want an absolute path to certificates only", "correct " + name + ", or unset it"})
 		}
 	}
-	out, err := p.Proxy()(&url.URL{Scheme: "https", Host: "example.com"})
-	switch {
-	case err != nil:
-		add(Finding{"proxy", VerdictMissing, "HTTPS_PROXY or ALL_PROXY is not the address of a known kind of proxy", wire.WantProxy})
-	case out != nil:
+	if err := p.CheckProxy(); err != nil {
+		add(findingOf("proxy", err))
+	} else if out, err := p.Proxy()(&url.URL{Scheme: "https", Host: "example.com"}); err == nil && out != nil {
 		add(Finding{What: "proxy", Verdict: VerdictOK, Says: "requests to models and what commands reach go through " + wire.ShownURL(out.String()) + ", but for NO_PROXY"})
 	}
 }
