@@ -182,9 +182,11 @@ var (
 
 // UnfinishedError: a git command is unfinished where the base branch is checked out. A person completes or aborts it.
 type UnfinishedError struct {
-	// Command is git's name of it: merge, rebase, am, cherry-pick or revert.
+	// Command is git's name of it: merge, rebase, am, cherry-pick, revert or commit.
 	Command string
-	Err     error
+	// Lock is the file that a commit, or another command that writes the index, holds.
+	Lock string
+	Err  error
 }
 
 func (e *UnfinishedError) Error() string { return e.Err.Error() }

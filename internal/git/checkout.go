@@ -37,9 +37,23 @@ func (e *CheckoutError) Error() string {
 
 func (e *CheckoutError) Unwrap() error { return ErrCheckout }
 
-// CheckCheckout tests whether SyncCheckout would succeed, and changes nothing. ErrFilter if a filter fails.
+// CheckCheckout tests whether SyncCheckout would succeed, and changes nothing. ErrFilter if a filter fails; *UnfinishedError if a
+// git command holds the index: a commit whose message is being written would fail once the branch moved.
 func (r *Repo) CheckCheckout(ctx context.Context, branchRef, old, id string) error {
 	return r.withCheckouts(ctx, branchRef, old, id, func(c *checkout) error {
+		dir, err := gitDirOf(c.dir)
+		if err != nil {
+			return err
+		}
+		if lock := filepath.Join(dir, "index.lock"); isThere(lock) { // git waits for it, or removes what a killed one left
+			_, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"update-index", "--force-write-index"}, Dir: c.dir, User: true, Limit: gitcmd.Slow})
+			if errors.Is(err, ErrLocked) {
+				return &UnfinishedError{Dir: c.dir, What: "commit", Lock: lock}
+			}
+			if err != nil {
+				return err
+			}
+		}
 		attributes, others := c.toWrite()
 		files := append(attributes, others...)
 		paths := make([]string, len(files))

@@ -109,6 +109,26 @@ func TestLocksOfALiveGitStay(t *testing.T) {
 	}
 }
 
+// "git commit -a" holds the index while a person writes the message, and fails if the branch has moved by then.
+func TestACheckoutInWhichACommitIsBeingWrittenIsNotReady(t *testing.T) {
+	t.Parallel()
+	m := newMerged(t)
+	repo := m.open()
+	lock := m.leaveLock("index.lock")
+	if err := repo.CheckCheckout(t.Context(), mainRef, m.old, m.id); err != nil {
+		t.Errorf("after a killed git: %v", err)
+	}
+	m.write(".git/index.lock", "")
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(lock, later, later); err != nil {
+		t.Fatal(err)
+	}
+	var half *git.UnfinishedError
+	if err := repo.CheckCheckout(t.Context(), mainRef, m.old, m.id); !errors.As(err, &half) || half.What != "commit" || half.Lock != lock {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestALockIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)

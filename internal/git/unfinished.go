@@ -11,11 +11,16 @@ import (
 // UnfinishedError: a person is in the middle of a git command in a work tree of a branch. Moving the
 // branch would disturb it.
 type UnfinishedError struct {
-	// Dir is the work tree, What the unfinished git command: merge, rebase, am, cherry-pick or revert.
+	// Dir is the work tree, What the unfinished git command: merge, rebase, am, cherry-pick, revert or commit.
 	Dir, What string
+	// Lock is the file that the command holds; only a commit holds one, or whatever else writes the index.
+	Lock string
 }
 
 func (e *UnfinishedError) Error() string {
+	if e.Lock != "" {
+		return fmt.Sprintf("a git command is at work in %s and holds %s", e.Dir, e.Lock)
+	}
 	return fmt.Sprintf("a git %s is half done in %s", e.What, e.Dir)
 }
 
@@ -27,24 +32,33 @@ func (r *Repo) Unfinished(ctx context.Context, branchRef string) error {
 		return err
 	}
 	for _, place := range places {
-		dir := filepath.Join(place.dir, ".git")
-		info, err := os.Stat(dir)
-		if err == nil && !info.IsDir() { // the file names the folder
-			var text []byte
-			text, err = os.ReadFile(dir)
-			named := strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
-			if dir = named; !filepath.IsAbs(named) {
-				dir = filepath.Join(place.dir, named)
-			}
-		}
+		dir, err := gitDirOf(place.dir)
 		if err != nil {
-			return fmt.Errorf("find git's folder of %s: %w", place.dir, err)
+			return err
 		}
 		if what := halfDone(dir, branchRef, place.branch); what != "" {
 			return &UnfinishedError{Dir: place.dir, What: what}
 		}
 	}
 	return nil
+}
+
+// gitDirOf returns git's folder of a work tree.
+func gitDirOf(tree string) (string, error) {
+	dir := filepath.Join(tree, ".git")
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() { // the file names the folder
+		var text []byte
+		text, err = os.ReadFile(dir)
+		named := strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
+		if dir = named; !filepath.IsAbs(named) {
+			dir = filepath.Join(tree, named)
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("find git's folder of %s: %w", tree, err)
+	}
+	return dir, nil
 }
 
 // halfDone returns the unfinished command of a work tree that concerns the branch; empty if there is none.

@@ -45,7 +45,7 @@ func TestEveryFailureAdvisesStepsThatAFrontEndCanOffer(t *testing.T) {
 	run := workflow.Run{Details: workflow.Details{Number: 42, Base: "main", EnvID: "issue-42", EnvPath: ".worktrees/issue-42"}}
 	for _, err := range []error{syscall.ENOSPC, syscall.EDQUOT, environment.ErrTooLarge, syscall.EAGAIN, environment.ErrGone, environment.ErrNoIsolation,
 		environment.ErrOtherSpec, environment.ErrNoContainer, &AgentError{Code: workflow.AgentUnavailableCode, Next: workflow.SeeDoctor, Err: errors.New("x")},
-		errNotAgreed, errNameTaken, &environment.SubmoduleError{Problems: []string{"x"}, Hosts: []string{"[::1]"}, Closed: true}, git.ErrIncomplete, git.ErrFilter, git.ErrNoIdentity, git.ErrSigning, &forge.UnfinishedError{Command: "rebase", Err: errors.New("x")},
+		errNotAgreed, errNameTaken, &environment.SubmoduleError{Problems: []string{"x"}, Hosts: []string{"[::1]"}, Closed: true}, git.ErrIncomplete, git.ErrFilter, git.ErrNoIdentity, git.ErrSigning, &forge.UnfinishedError{Command: "rebase", Err: errors.New("x")}, &forge.UnfinishedError{Command: "commit", Lock: "index.lock", Err: errors.New("x")},
 		forge.ErrCheckout, forge.ErrRemoteMoved, forge.ErrNoBase, forge.ErrRemote, forge.ErrNotFound, &store.BrokenError{Path: "x"}, store.ErrBroken,
 		fs.ErrPermission, syscall.EROFS, errors.New("anything else")} {
 		e := (&execution{Performer: &Performer{}, run: run}).failure(workflow.Action{Kind: workflow.CreateBranch}, err)

@@ -84,6 +84,10 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.SigningFailedCode, false, workflow.CategoryInput, "a commit cannot be signed"
 		advise(byGit("see that signing works by itself", "commit-tree", "-S", "-m", "test", "HEAD^{tree}"),
 			workflow.Advice("or switch it off for Signalbox's commits: commit: {sign: never} in .signalbox/config.yaml"))
+	case errors.As(err, &unfinished) && unfinished.Lock != "":
+		e.ReasonCode, e.Retryable, e.Title = workflow.CheckoutInTheWayCode, false, fmt.Sprintf("a git command of yours is at work where %s is checked out", x.run.Details.Base)
+		advise(workflow.Advice("finish it: a commit waits until you close the editor with its message"),
+			workflow.NextStep{Text: "or, if no git is running there, remove what it left", Program: []string{"rm", unfinished.Lock}})
 	case errors.As(err, &unfinished):
 		e.ReasonCode, e.Retryable, e.Title = workflow.CheckoutInTheWayCode, false, fmt.Sprintf("a git %s of yours is half done where %s is checked out", unfinished.Command, x.run.Details.Base)
 		advise(byGit("finish it", unfinished.Command, "--continue").Following(byGit("or give it up", unfinished.Command, "--abort")))

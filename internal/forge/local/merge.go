@@ -103,7 +103,7 @@ func (f *Forge) merge(ctx context.Context, p pull, checked forge.Check, message 
 	if err != nil {
 		return fmt.Errorf("commit the merge: %w", err)
 	}
-	if err := f.unfinished(ctx, branchRef(p.Base)); err != nil {
+	if err := inTheWay(f.repo.Unfinished(ctx, branchRef(p.Base))); err != nil {
 		return err
 	}
 	if err := f.repo.CheckCheckout(ctx, branchRef(p.Base), base, commit); err != nil {

@@ -112,6 +112,9 @@ func (f *Forge) setMerging(ctx context.Context, number int, intent *merging) err
 }
 
 func inTheWay(err error) error {
+	if half := (*git.UnfinishedError)(nil); errors.As(err, &half) {
+		return &forge.UnfinishedError{Command: half.What, Lock: half.Lock, Err: err}
+	}
 	if errors.Is(err, git.ErrCheckout) {
 		return fmt.Errorf("%w: %w", forge.ErrCheckout, err)
 	}

@@ -138,7 +138,7 @@ func (f *Forge) MayMerge(ctx context.Context, base string) error {
 	if err != nil {
 		return fmt.Errorf("find base branch %q: %w", base, err)
 	}
-	if err := f.unfinished(ctx, ref); err != nil {
+	if err := inTheWay(f.repo.Unfinished(ctx, ref)); err != nil {
 		return err
 	}
 	there, err := f.publishes(ctx, forge.PullRequest{})
@@ -152,13 +152,4 @@ func (f *Forge) MayMerge(ctx context.Context, base string) error {
 		return fmt.Errorf("%w: %w", forge.ErrRemote, err)
 	}
 	return nil
-}
-
-func (f *Forge) unfinished(ctx context.Context, ref string) error {
-	err := f.repo.Unfinished(ctx, ref)
-	var half *git.UnfinishedError
-	if errors.As(err, &half) {
-		return &forge.UnfinishedError{Command: half.What, Err: err}
-	}
-	return err
 }
