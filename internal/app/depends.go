@@ -12,24 +12,36 @@ import (
 // CheckDependencies refuses a request that waits for one that can never be merged before it: one that doesn't exist, or that waits for it
 // in turn. all are the project's requests.
 func CheckDependencies(r forge.Request, all []forge.Request) error {
-	next := "fix depends_on in " + r.Path
+	known, open := map[string]bool{}, []forge.Request{}
+	for _, other := range all {
+		known[other.ID], known[strconv.Itoa(other.Number)] = true, true
+		if !other.Closed {
+			open = append(open, other)
+		}
+	}
+	for _, ref := range r.DependsOn {
+		if !known[ref] {
+			return &problem.Error{Err: fmt.Errorf("request %d depends on %q, and there is no such request", r.Number, ref), Hint: "fix depends_on in " + r.Path, Code: problem.NotFound}
+		}
+	}
+	return Circle(r, open)
+}
+
+// Circle refuses a request that depends on itself, also by way of others of all.
+func Circle(r forge.Request, all []forge.Request) error {
 	known := map[string]*forge.Request{}
 	for i := range all {
 		known[all[i].ID], known[strconv.Itoa(all[i].Number)] = &all[i], &all[i]
 	}
-	for _, ref := range r.DependsOn {
-		if known[ref] == nil {
-			return &problem.Error{Err: fmt.Errorf("request %d depends on %q, and there is no such request", r.Number, ref), Hint: next, Code: problem.NotFound}
-		}
-	}
-	switch circle := circleOf(&r, r.ID, known, map[string]bool{}); len(circle) {
-	case 0:
+	circle := circleOf(&r, r.ID, known, map[string]bool{})
+	if circle == nil {
 		return nil
-	case 1:
-		return &problem.Error{Err: fmt.Errorf("request %d depends on itself", r.Number), Hint: next}
-	default:
-		return &problem.Error{Err: fmt.Errorf("requests depend on each other in a circle: %s", strings.Join(circle, " ")), Hint: next}
 	}
+	err := fmt.Errorf("request %d depends on itself", r.Number)
+	if len(circle) > 1 {
+		err = fmt.Errorf("requests depend on each other in a circle: %s %s", strings.Join(circle, " "), circle[0])
+	}
+	return &problem.Error{Err: err, Hint: "fix depends_on in " + r.Path}
 }
 
 // circleOf are the numbers of the requests from r to the one named begin, if r waits for that one, and seen those that were looked at.
@@ -37,7 +49,7 @@ func circleOf(r *forge.Request, begin string, known map[string]*forge.Request, s
 	own := []string{"#" + strconv.Itoa(r.Number)}
 	for _, ref := range r.DependsOn {
 		needed := known[ref]
-		if needed == nil || needed.Closed || seen[needed.ID] {
+		if needed == nil || seen[needed.ID] {
 			continue
 		}
 		if needed.ID == begin {

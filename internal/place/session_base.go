@@ -99,7 +99,7 @@ func (p *Places) BeginSession(ctx context.Context, ref workflow.RunRef, needed [
 	}
 	defer func() { p.logged("close run", &run, writer.Close()) }()
 	if err = p.SaveWork(ctx, &run, base); err == nil {
-		err = p.note(ctx, nil, writer, &run, workflow.SessionBaseSet{Commit: base})
+		err = p.note(ctx, lock.Lost(), writer, &run, workflow.SessionBaseSet{Commit: base})
 	}
 	if err == nil {
 		err = env.Reset(ctx, base, "")

@@ -32,9 +32,10 @@ const documentNames = "documents are environments.json, state.json, .worktrees/.
 
 // Read reads a document that a person names, from in if the name is -, but never more than a document may have. A relative path
 // begins in dir. A repository can bring a link in a document's place, or a person can make a pipe: neither is followed or waited for.
+// A link to a folder leads nowhere out of dir.
 func Read(in io.Reader, dir, file string) ([]byte, error) {
 	if file != "-" {
-		opened, err := os.OpenFile(Path(dir, file), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+		opened, err := open(dir, Path(dir, file))
 		if errors.Is(err, syscall.ELOOP) {
 			err = fmt.Errorf("%s is a symbolic link", file)
 		}
@@ -56,6 +57,23 @@ func Read(in io.Reader, dir, file string) ([]byte, error) {
 		return nil, fmt.Errorf("read document %s: %w", file, err)
 	}
 	return data, nil
+}
+
+func open(dir, path string) (*os.File, error) {
+	const flags = os.O_RDONLY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	inside, err := filepath.Rel(dir, path)
+	if err != nil || !filepath.IsLocal(inside) { // the person names a place elsewhere
+		return os.OpenFile(path, flags, 0)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	if info, err := root.Lstat(inside); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, syscall.ELOOP
+	}
+	return root.OpenFile(inside, flags, 0)
 }
 
 // Path is the path of a file that a person names in dir; - stays.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"signalbox/internal/app"
 	"signalbox/internal/forge"
 	"signalbox/internal/problem"
 	"signalbox/internal/wire"
@@ -87,31 +89,30 @@ func (p *Plan) sort() error {
 		}
 		slices.Sort(wave)
 		if len(wave) == 0 {
-			circle := p.circle()
-			if len(circle) == 2 {
-				return &problem.Error{Err: fmt.Errorf("request %d depends on itself", circle[0]), Hint: "fix depends_on in " + p.Requests[circle[0]].Path}
-			}
-			return &problem.Error{Err: fmt.Errorf("requests depend on each other in a circle: %s", Numbers(circle)), Hint: "fix their depends_on"}
+			return p.circle()
 		}
 		p.Order = append(p.Order, wave...)
 	}
 	return nil
 }
 
-// circle is a circle of dependencies: it follows the needs of a request that can't be ordered until one comes twice.
-func (p *Plan) circle() (walked []int) {
-	var left []int
-	for n := range p.Requests {
-		if !slices.Contains(p.Order, n) {
-			left = append(left, n)
+// circle names a circle of dependencies within the batch.
+func (p *Plan) circle() error {
+	var batch []forge.Request
+	for n, needs := range p.needs {
+		request := forge.Request{ID: strconv.Itoa(n), Number: n, Path: p.Requests[n].Path}
+		for _, need := range needs {
+			request.DependsOn = append(request.DependsOn, strconv.Itoa(need))
+		}
+		batch = append(batch, request)
+	}
+	slices.SortFunc(batch, func(a, b forge.Request) int { return a.Number - b.Number })
+	for _, request := range batch {
+		if err := app.Circle(request, batch); err != nil {
+			return err
 		}
 	}
-	at := slices.Min(left)
-	for !slices.Contains(walked, at) {
-		walked = append(walked, at)
-		at = p.needs[at][slices.IndexFunc(p.needs[at], func(n int) bool { return slices.Contains(left, n) })]
-	}
-	return append(walked[slices.Index(walked, at):], at)
+	return errors.New("the requests can't be ordered")
 }
 
 // Waves are the requests that can be done at the same time, wave by wave.
