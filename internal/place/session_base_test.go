@@ -3,6 +3,8 @@ package place_test
 import (
 	"context"
 	"errors"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,10 +74,11 @@ func (lost) Release() error { return nil }
 func TestASessionThatLostItsLockSavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, args := range [][]string{{"init", "--quiet", dir}, {"-C", dir, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "--quiet", "--allow-empty", "-m", "one"},
-		{"-C", dir, "branch", "first"}, {"-C", dir, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "--quiet", "--allow-empty", "-m", "two"}} {
-		if r, err := (process.Host{}).Exec(t.Context(), process.Command{Args: append([]string{"git"}, args...), Dir: dir, Total: time.Minute}); err != nil || !r.OK() {
-			t.Fatal(args, err)
+	for _, line := range []string{"init", "commit --allow-empty -m one", "branch first", "commit --allow-empty -m two"} {
+		c := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org"}, strings.Fields(line)...)...)
+		c.Dir = dir
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v: %s", line, err, out)
 		}
 	}
 	repo, err := git.Open(t.Context(), process.Host{}, dir)
