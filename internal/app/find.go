@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"signalbox/internal/commandline"
-	"signalbox/internal/forge"
 	"signalbox/internal/problem"
 	"signalbox/internal/store"
 	"signalbox/internal/wire"
@@ -34,7 +33,7 @@ func (p *App) Find(ctx context.Context, ref string) (store.RunSummary, error) {
 	}
 	if found == nil {
 		request, err := p.Forge.Request(ctx, ref)
-		if errors.Is(err, forge.ErrNotFound) {
+		if err != nil {
 			return store.RunSummary{}, wire.Explained(err)
 		}
 		if err := p.aboutHealth(ctx, request.ID); err != nil {

@@ -52,8 +52,11 @@ func (p *App) StartRuns(ctx context.Context, refs []string, watch Watcher) ([]Re
 	}
 	return p.runAll(ctx, requests, watch, func(ctx context.Context, r *engine.Engine, request forge.Request) (workflow.RunRef, error) {
 		ref, err := p.LatestIf(ctx, r, request, p.MayRun, func(ctx context.Context) (workflow.Start, error) {
-			// Only the self-healing loop runs a repair's check again on what would be merged. A broken state.json names no errors.
+			// Only the self-healing loop runs a repair's check again on what would be merged. A state.json that can't be read may name this one.
 			state, err := p.Store.Health().Load(ctx)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return workflow.Start{}, wire.Explained(err)
+			}
 			if err == nil && slices.ContainsFunc(state.Loop.Errors, func(e health.Error) bool { return e.Request == request.ID }) {
 				return workflow.Start{}, &problem.Error{Err: fmt.Errorf("request %s is a repair, which only its own check can prove", request.ID), Hint: "signalbox heal"}
 			}

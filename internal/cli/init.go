@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,8 +56,14 @@ func newInit(a *command.Invocation) *cobra.Command {
 				case done.Configured:
 					first = "look at " + config.Name
 				}
-				p.Print("\nNext:\n  1. %s\n  2. signalbox new \"what should be different\"\n"+
-					"  3. signalbox doctor\n  4. signalbox run 1\n", first)
+				steps := []string{first, "signalbox new \"what should be different\"", "signalbox doctor", "signalbox run 1"}
+				if p.ConfigError == nil && len(p.Config.Tests)+len(p.Config.TestsE2E) == 0 {
+					steps = slices.Insert(steps, 1, "set tests in "+config.Name+" to the command that shows whether a change works: none was found")
+				}
+				p.Print("\nNext:\n")
+				for i, step := range steps {
+					p.Print("  %d. %s\n", i+1, step)
+				}
 			})
 		},
 	}

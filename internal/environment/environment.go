@@ -133,7 +133,11 @@ var ErrNoNamespaces = errors.New("the kernel refuses user namespaces")
 
 // IsolationAdvice returns what a person can do about ErrNoIsolation, other than to do without.
 func IsolationAdvice(err error) string {
-	if !errors.Is(err, ErrNoNamespaces) {
+	switch {
+	case errors.Is(err, ErrNoNamespaces):
+	case err != nil && strings.Contains(err.Error(), "bwrap: "): // it's there, and says so
+		return "find out why bubblewrap fails: bwrap --unshare-user --ro-bind / / true"
+	default:
 		return "install bubblewrap (apt-get install bubblewrap)"
 	}
 	for _, refusal := range []struct{ file, value, set string }{
@@ -145,7 +149,7 @@ func IsolationAdvice(err error) string {
 			return "let programs make user namespaces: sudo sysctl -w " + refusal.set
 		}
 	}
-	return "let programs make user namespaces: see sysctl user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns, or, in a container, start it with --security-opt seccomp=unconfined"
+	return "let programs make user namespaces: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu) or kernel.unprivileged_userns_clone=1 (Debian), or, in a container, start it with --security-opt seccomp=unconfined"
 }
 
 // ErrNoContainer: no container can be made or started, because of the engine, the image or a limit. The

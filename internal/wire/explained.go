@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
+	"syscall"
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/engine"
@@ -34,6 +36,12 @@ func Explained(err error) error {
 	if denied := (*local.RequestError)(nil); errors.As(err, &denied) && errors.Is(denied, fs.ErrPermission) {
 		return &problem.Error{Err: err, Hint: "let yourself read it: chmod u+r " + commandline.ShellWord(denied.Path), Code: problem.General}
 	}
+	document, fix := "FILE", "fix it by hand"
+	if broken := (*store.BrokenError)(nil); errors.As(err, &broken) {
+		if document = commandline.ShellWord(broken.File()); document == "state.json" {
+			fix = "restore it: signalbox health restore"
+		}
+	}
 	for _, known := range []struct {
 		is   error
 		hint string
@@ -48,13 +56,25 @@ func Explained(err error) error {
 		{sandbox.ErrNotBuilt, environment.IsolationAdvice(err) + ", or set SIGNALBOX_SANDBOX=none if you trust what will run"},
 		{environment.ErrNoContainer, `"signalbox doctor" says what is missing; environment.driver: clone works without containers`},
 		{store.ErrPlanChanged, "put the file back as it was, then \"signalbox resume\"; a plan must not change while a run follows it"},
-		{store.ErrBroken, `Signalbox leaves the file as it is; fix it by hand, "signalbox document validate" says what is wrong`},
+		{store.ErrBroken, "Signalbox leaves the file as it is; " + fix + `; "signalbox document validate ` + document + `" says what is wrong`},
 		{forge.ErrNotFound, `see which requests there are: signalbox list`},
 		{local.ErrDouble, "give one of them a number and an id of its own; until then, no command can name either of them"},
 		{engine.ErrNotSaved, `nothing more was done; check the disk, then "signalbox resume"`},
 	} {
 		if errors.Is(err, known.is) {
 			return &problem.Error{Err: err, Hint: known.hint, Code: problem.CodeOf(err)}
+		}
+	}
+	// Paths below the project's root are relative. The first folder is ours.
+	if at := (*fs.PathError)(nil); errors.As(err, &at) && !filepath.IsAbs(at.Path) {
+		ours, _, _ := strings.Cut(at.Path, "/")
+		switch ours = commandline.ShellWord(ours); {
+		case errors.Is(at, syscall.ENOTDIR):
+			return &problem.Error{Err: err, Hint: fmt.Sprintf("Signalbox needs a folder there: move the file away: mv %s %[1]s-old", ours)}
+		case errors.Is(at, fs.ErrPermission):
+			return &problem.Error{Err: err, Hint: fmt.Sprintf("let yourself write there: chmod -R u+rwX %s; or, if another user made it: sudo chown -R \"$USER\" %[1]s", ours)}
+		case errors.Is(at, syscall.EROFS):
+			return &problem.Error{Err: err, Hint: "make the file system writable, or work in a copy elsewhere"}
 		}
 	}
 	if owned := (*git.NotYoursError)(nil); errors.As(err, &owned) {

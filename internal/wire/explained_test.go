@@ -14,6 +14,7 @@ import (
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
 	"signalbox/internal/problem"
+	"signalbox/internal/store"
 )
 
 func TestARemovedFileIsNotBlamedOnTheDisk(t *testing.T) {
@@ -38,6 +39,10 @@ func TestAHintNamesWhatHelps(t *testing.T) {
 		{environment.ErrNoIsolation, "apt-get install bubblewrap"},
 		{fmt.Errorf("%w: %w", environment.ErrNoIsolation, environment.ErrNoNamespaces), "let programs make user namespaces: "},
 		{fmt.Errorf("%w %w", forge.ErrNotFound, &local.RequestError{Path: "requests/1.md", Err: syscall.EACCES}), "chmod u+r requests/1.md"},
+		{&store.BrokenError{Path: "environments.json"}, `fix it by hand; "signalbox document validate environments.json"`},
+		{&store.BrokenError{Path: "state.json"}, "signalbox health restore"},
+		{&fs.PathError{Op: "openat", Path: ".worktrees/.status", Err: syscall.ENOTDIR}, "mv .worktrees .worktrees-old"},
+		{&fs.PathError{Op: "mkdirat", Path: "runs/RQ-20260101-001", Err: syscall.EACCES}, "chmod -R u+rwX runs"},
 		{&local.RequestError{Path: "requests/1.md", Err: errors.New("line 2: wrong")}, "fix the file"},
 	} {
 		var p *problem.Error

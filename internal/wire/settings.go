@@ -14,6 +14,7 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
+	"signalbox/internal/lazy"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
@@ -106,9 +107,15 @@ func (p *Project) MayMergeInto(ctx context.Context, base string, request forge.R
 			return &problem.Error{Err: missing, Hint: fmt.Sprintf("make a branch of it here: git branch %s %s; and name that: %[1]s", commandline.ShellWord(branch), commandline.ShellWord(base))}
 		}
 	}
+	if _, err := p.Repo.Resolve(ctx, "refs/tags/"+base); err == nil || commitID().MatchString(base) {
+		return &problem.Error{Err: missing, Hint: fmt.Sprintf("a run merges into a branch, and this is a tag or a commit: make a branch of it (git branch release %s) and name that", commandline.ShellWord(base))}
+	}
 	return &problem.Error{Err: missing,
 		Hint: fmt.Sprintf("name one of those that \"git branch\" lists, or make it: git branch %s", commandline.ShellWord(base))}
 }
+
+// commitID matches what people copy for a commit.
+var commitID = lazy.Pattern(`^[0-9a-f]{7,64}$`)
 
 // NameIsFree: git keeps refs as files, so one name cannot be a branch and the folder of the runs' branches.
 func (p *Project) NameIsFree(ctx context.Context) error {

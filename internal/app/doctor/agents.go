@@ -32,6 +32,10 @@ func (p *examination) lookAtAgents(ctx context.Context, add func(Finding)) {
 	var distinct []agent.Agent
 	for _, role := range workflow.Roles {
 		a, ok := agents[role]
+		if !ok && (p.Config.Roles[string(role)].Agent == config.RoleNone || p.Config.Workflows[p.WorkflowName()].Roles[string(role)].Agent == config.RoleNone) {
+			add(Finding{What: string(role), Verdict: VerdictOK, Says: "none, as roles says: " + strings.TrimPrefix(withoutRole[role], "no agent: ")})
+			continue
+		}
 		if !ok {
 			add(Finding{string(role), VerdictWarning, withoutRole[role], "name an agent in roles"})
 			continue

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
 	"signalbox/internal/problem"
@@ -49,8 +51,13 @@ func each(err error) []error {
 	return []error{err}
 }
 
-// lookAtDocuments reports the documents of the whole project that can't be read.
+// lookAtDocuments reports the folders of documents that can't be written, and the documents of the whole project that can't be read.
 func (p *examination) lookAtDocuments(ctx context.Context, add func(Finding)) {
+	for _, name := range []string{".", ".signalbox", ".worktrees", "runs"} {
+		if err := unix.Access(p.Root+"/"+name+"/.", unix.W_OK|unix.X_OK); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
+			add(findingOf("files", wire.Explained(&fs.PathError{Op: "write to", Path: name, Err: err})))
+		}
+	}
 	_, environments := p.Store.Environments().Load(ctx)
 	_, health := p.Store.Health().Load(ctx)
 	for _, err := range []error{environments, health} {
@@ -63,7 +70,7 @@ func (p *examination) lookAtDocuments(ctx context.Context, add func(Finding)) {
 func (p *examination) lookAtRuns(ctx context.Context, add func(Finding)) {
 	runs, err := p.Latest(ctx)
 	if err != nil {
-		add(Finding{"runs", VerdictMissing, err.Error(), ""})
+		add(findingOf("runs", err))
 		return
 	}
 	for _, r := range runs {

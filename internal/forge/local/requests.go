@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/lazy"
 )
 
 const requestsFolder = "requests"
@@ -87,7 +90,7 @@ func (f *Forge) Find(ctx context.Context, refs ...string) ([]forge.Request, erro
 					return nil, err
 				}
 			}
-			return nil, absent(ref, broken)
+			return nil, f.absent(ref, broken)
 		}
 		if request.Closed, err = f.closed(ctx, *request); err != nil {
 			return nil, err
@@ -97,14 +100,51 @@ func (f *Forge) Find(ctx context.Context, refs ...string) ([]forge.Request, erro
 	return found, nil
 }
 
-// absent is the error for a request that no readable file has. Those that may not be read come first: one of them may be meant.
-func absent(ref string, broken []error) error {
+// absent is the error for a request that no readable file has. A file that can't be read may be the one that is meant: its name or its
+// text says so, or it may not even be looked at.
+func (f *Forge) absent(ref string, broken []error) error {
+	name := strings.TrimPrefix(ref, "#")
 	for _, err := range broken {
+		problem := (*RequestError)(nil)
+		if !errors.As(err, &problem) {
+			continue
+		}
 		if errors.Is(err, fs.ErrPermission) {
 			return fmt.Errorf("%w, among those that can be read: %w", absentError(ref), errors.Join(broken...))
 		}
+		if f.claims(problem.Path, name) && errors.Is(err, ErrDouble) {
+			return err
+		}
+		if f.claims(problem.Path, name) {
+			return fmt.Errorf("request %q can't be read: %w", ref, err)
+		}
 	}
 	return errors.Join(absentError(ref), errors.Join(broken...))
+}
+
+// claimed finds what a file says about its id and its number, even if it's no front matter.
+var claimed = lazy.Pattern(`(?m)^(?:number|id):[ \t]*["']?(\S+?)["']?[ \t]*(?:#.*)?$`)
+
+// claims reports whether a file that can't be read is that of a request with this number or id.
+func (f *Forge) claims(path, name string) bool {
+	if stem := strings.TrimSuffix(strings.TrimPrefix(path, requestsFolder+"/"), ".md"); strings.EqualFold(stem, name) || strings.HasPrefix(strings.TrimLeft(stem, "0"), name+"-") {
+		return true
+	}
+	root, err := os.OpenRoot(f.root)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = root.Close() }()
+	file, err := root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not make us wait
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	text, _ := io.ReadAll(io.LimitReader(file, maxRequestBytes)) // what was read may say enough
+	return slices.ContainsFunc(claimed().FindAllSubmatch(text, 2), func(found [][]byte) bool { return string(found[1]) == name })
 }
 
 // readRequests returns the valid files by number, and an error for each invalid one.
@@ -155,14 +195,19 @@ func withoutDoubles(requests []forge.Request) (single []forge.Request, doubles [
 		byID[r.ID], byNumber[r.Number] = append(byID[r.ID], r.Path), append(byNumber[r.Number], r.Path)
 	}
 	for _, r := range requests {
-		claims := append(slices.Clone(byNumber[r.Number]), byID[r.ID]...)
-		other := slices.IndexFunc(claims, func(path string) bool { return path != r.Path })
-		if other < 0 {
+		what, other := "", ""
+		another := func(claim string, by []string) {
+			if i := slices.IndexFunc(by, func(path string) bool { return path != r.Path }); i >= 0 && other == "" {
+				what, other = claim, by[i]
+			}
+		}
+		another(fmt.Sprintf("number %d", r.Number), byNumber[r.Number])
+		another("id "+r.ID, byID[r.ID])
+		if other == "" {
 			single = append(single, r)
 			continue
 		}
-		doubles = append(doubles, &RequestError{r.Path, fmt.Errorf("id %s or number %d %w by %s",
-			r.ID, r.Number, ErrDouble, clean(claims[other]))})
+		doubles = append(doubles, &RequestError{r.Path, fmt.Errorf("%s %w by %s", what, ErrDouble, clean(other))})
 	}
 	return single, doubles
 }

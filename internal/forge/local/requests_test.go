@@ -50,8 +50,8 @@ func TestRequestsListsValidFilesAndReportsTheRest(t *testing.T) {
 	for _, want := range []string{
 		`requests/broken.md: line 3: unknown key "titel"`, "requests/large.md: larger than", "requests/symbolic.md: not a regular file",
 		"requests/hard.md: the file has more than one name", "requests/pipe.md: not a regular file", "requests/folder.md: not a regular file",
-		"requests/same-number.md: id RQ-20261121-020 or number 20 is also claimed by requests/one.md",
-		"requests/same-id.md: id RQ-20261120-020 or number 21 is also claimed by requests/one.md", "requests/one.md: ",
+		"requests/same-number.md: number 20 is also claimed by requests/one.md",
+		"requests/same-id.md: id RQ-20261120-020 is also claimed by requests/one.md", "requests/one.md: ",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the report lacks %q:\n%v", want, err)
@@ -81,7 +81,7 @@ func TestRequestIsFoundByIDNumberAndPath(t *testing.T) {
 		}
 	}
 	for ref, want := range map[string]string{
-		"requests/broken.md": "unknown key", "20": "is also claimed by", "requests/symbolic.md": "not a regular file",
+		"requests/broken.md": "unknown key", "broken": `request "broken" can't be read: requests/broken.md: `, "20": "is also claimed by", "requests/symbolic.md": "not a regular file",
 	} {
 		if _, err := f.Request(t.Context(), ref); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q gives %v, want %q", ref, err, want)
