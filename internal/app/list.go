@@ -29,7 +29,7 @@ type Listing struct {
 	Closed bool `json:"closed,omitempty"`
 	// Interrupted: the run should move but no process runs it, or that process was told to end.
 	Interrupted bool `json:"interrupted,omitempty"`
-	// Unsandboxed: the run's commands are not isolated from this machine.
+	// Unsandboxed: the run's commands were not isolated from this machine.
 	Unsandboxed bool `json:"unsandboxed,omitempty"`
 	// resume is the command that lets the run continue.
 	resume string

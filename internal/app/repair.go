@@ -27,7 +27,7 @@ func (p *App) CarryRepair(ctx context.Context, repair heal.Repair, watch Watcher
 	}
 	begin := func(ctx context.Context) (workflow.Start, error) {
 		if name := p.PlansUnasked(); name != "" { // it would only cost attempts
-			return workflow.Start{}, &problem.Error{Err: fmt.Errorf("a repair begins with a plan, and no setting says whether %q, a command, can make one", name),
+			return workflow.Start{}, &problem.Error{Err: fmt.Errorf("a repair begins with a plan, and the configuration doesn't say whether %q, a command, can make one", name),
 				Hint: SayWhoPlans(name)}
 		}
 		start, err := p.Start(ctx, repair.Request)
@@ -95,7 +95,7 @@ func (p *App) MayAnswer() error {
 	if agent == "" {
 		return nil
 	}
-	return &problem.Error{Err: fmt.Errorf("the workflow %q has to %s, and no setting says whether %q, a command, can answer", name, strings.Join(asked, " and "), agent),
+	return &problem.Error{Err: fmt.Errorf("the workflow %q has to %s, and the configuration doesn't say whether %q, a command, can do that", name, strings.Join(asked, " and "), agent),
 		Hint: fmt.Sprintf("if it only changes files, write in %s: roles: {planner: none, reviewer: none, repairer: none}\n"+
 			"if it answers as docs/prompts.md asks: roles: {planner: %[2]s, reviewer: %[2]s, repairer: %[2]s}", config.Name, agent)}
 }

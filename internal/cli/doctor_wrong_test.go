@@ -108,7 +108,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		{name: "an empty agent", config: agent("command: [./mine]"), files: map[string]string{"mine+x": ""}, says: "cannot be started: it is empty", next: "correct ./mine"},
 		{name: "an agent's interpreter", config: agent("command: [./mine]"), files: map[string]string{"mine+x": "#!/usr/bin/env no-such-language\n"}, says: `"no-such-language" is not found`},
 		{name: "an agent's interpreter by its path", config: agent("command: [./mine]"), files: map[string]string{"mine+x": "#!/nowhere/python3\n"}, says: `"/nowhere/python3" is not found`},
-		{name: "a command that may not plan", config: "tests: \"true\"\n" + agents, says: `has to plan and review, and no setting says whether "shell"`, next: "roles: {planner: none, reviewer: none, repairer: none}"},
+		{name: "a command that may not plan", config: "tests: \"true\"\n" + agents, says: `has to plan and review, and the configuration doesn't say whether "shell"`, next: "roles: {planner: none, reviewer: none, repairer: none}"},
 
 		{name: "a request's base", config: right, files: request("base: nowhere\n"), says: `no branch "nowhere"`, next: "git branch"},
 		{name: "a request's test program", config: right, files: request("tests: [no-such-test]\n"), says: "tests in requests/1.md: \"no-such-test\"", next: "correct tests in requests/1.md"},

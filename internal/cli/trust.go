@@ -36,7 +36,7 @@ func newTrust(a *command.Invocation) *cobra.Command {
 				if n == 0 {
 					a.Print("you had agreed to nothing here\n")
 				} else {
-					a.Print("%s forgotten; you are asked again before anything of it counts\n", commandline.Count(n, "agreement"))
+					a.Print("%s forgotten; you are asked again before any of it is used\n", commandline.Count(n, "agreement"))
 				}
 			})
 		},

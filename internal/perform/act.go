@@ -34,7 +34,7 @@ var kinds = map[workflow.ActionKind]performing{
 	workflow.OpenPullRequest:     {(*execution).openPullRequest, workflow.CategoryGit, "the change cannot be prepared for its merge"},
 	workflow.WatchChecks:         {(*execution).watchChecks, workflow.CategoryTest, "the checks cannot be run"},
 	workflow.MergePullRequest:    {(*execution).merge, workflow.CategoryGit, "the change cannot be merged"},
-	workflow.ClosePullRequest:    {(*execution).closePullRequest, workflow.CategoryGit, "the pull request cannot be closed"},
+	workflow.ClosePullRequest:    {(*execution).closePullRequest, workflow.CategoryGit, "the offered change cannot be withdrawn"},
 	workflow.RemoveEnvironment:   {(*execution).removeEnvironment, workflow.CategoryEnvironment, "the environment cannot be removed"},
 	workflow.CloseRequest:        {(*execution).closeRequest, "", "the request cannot be closed"},
 	workflow.PostComment:         {(*execution).postComment, "", "the comment cannot be posted"},

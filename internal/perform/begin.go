@@ -103,6 +103,12 @@ func (x *execution) createEnvironment(ctx context.Context, o workflow.Outcome, a
 		}
 	}
 	env, err := x.Environments.Make(ctx, spec)
+	if errors.Is(err, environment.ErrOtherSpec) && x.run.Details.EnvID == "" {
+		// An attempt on an earlier base made it and then failed, so nothing has worked there yet.
+		if err = x.Environments.Remove(ctx, spec); err == nil {
+			env, err = x.Environments.Make(ctx, spec)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

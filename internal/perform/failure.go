@@ -53,7 +53,7 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, environment.ErrOtherSpec):
 		e.ReasonCode, e.Retryable, e.Category = workflow.OtherEnvironmentCode, false, workflow.CategoryEnvironment
 		advise(workflow.NextStep{Text: "bring back the configuration that it was made with, or have it removed after its work is on a ref",
-			Verb: workflow.VerbRemoveEnvironment, Environment: x.run.Details.EnvID})
+			Verb: workflow.VerbRemoveEnvironment, Environment: x.run.EnvironmentID()})
 	case errors.Is(err, environment.ErrNoContainer):
 		e.ReasonCode, e.Retryable, e.Category = workflow.NoContainerCode, false, workflow.CategoryEnvironment
 		advise(workflow.SeeDoctor)

@@ -106,7 +106,7 @@ func printDetails(ctx context.Context, p *command.Project, r *workflow.Run) {
 
 func printUnsandboxed(a *command.Invocation, r *workflow.Run) {
 	if r.Details.Isolation == workflow.IsolationNone {
-		a.Print("  %-9s %s\n", "warning", a.Paint(command.Yellow, "unsandboxed: commands of this run are not isolated from this machine"))
+		a.Print("  %-9s %s\n", "warning", a.Paint(command.Yellow, "unsandboxed: commands of this run were not isolated from this machine"))
 	}
 }
 

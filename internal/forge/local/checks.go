@@ -25,18 +25,18 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 	// The candidate merges the head with the present base, and moves no ref.
 	base, tree, err := f.mergeTree(ctx, p)
 	if err != nil {
-		return forge.Check{}, fmt.Errorf("check pull request %d: %w", number, err)
+		return forge.Check{}, fmt.Errorf("check the change: %w", err)
 	}
 	message := fmt.Sprintf("Candidate of pull request %d\n", number)
 	commit, err := f.repo.CommitTree(ctx, tree, []string{base, p.Head}, message, candidates, f.now())
 	if err != nil {
-		return forge.Check{}, fmt.Errorf("check pull request %d: commit the candidate: %w", number, err)
+		return forge.Check{}, fmt.Errorf("check the change: commit the candidate: %w", err)
 	}
 	check, known := verdictOn(p.Checks, tree)
 	if !known {
 		candidate := Candidate{Pull: number, Request: p.Request, Base: base, Head: p.Head, Tree: tree, Commit: commit}
 		if check, err = f.check(ctx, candidate); err != nil {
-			return forge.Check{}, fmt.Errorf("check pull request %d: %w", number, err)
+			return forge.Check{}, fmt.Errorf("check the change: %w", err)
 		}
 	}
 	check.Base, check.Head = base, p.Head

@@ -29,7 +29,7 @@ func (f *Forge) serialized(ctx context.Context, act func() error) error {
 			err := f.finish(ctx, p)
 			f.log.InfoContext(ctx, "completed an interrupted merge", "pull", p.Number, "commit", p.Merging.New, "error", err)
 			if err != nil && !errors.Is(err, errAbandoned) {
-				return fmt.Errorf("complete the merge of pull request %d: %w", p.Number, err)
+				return fmt.Errorf("complete the merge of %s: %w", p.Branch, err)
 			}
 		}
 		return act()
@@ -61,7 +61,7 @@ func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, mess
 		return err
 	})
 	if err != nil {
-		return forge.PullRequest{}, fmt.Errorf("merge pull request %d: %w", number, err)
+		return forge.PullRequest{}, fmt.Errorf("merge the change: %w", err)
 	}
 	return merged, nil
 }

@@ -35,7 +35,7 @@ func (f *Forge) pull(number int) *store.Document[pull] {
 	return store.CheckedRecord(f.store, pullsFolder, strconv.Itoa(number), func(p *pull) error {
 		known := p.State == forge.Open || p.State == forge.Merged || p.State == forge.Closed
 		if p.Number != number || p.Key == "" || !known {
-			return fmt.Errorf("it is not the record of pull request %d: number %d, key %q, state %q", number, p.Number, clean(p.Key), clean(string(p.State)))
+			return fmt.Errorf("it is not the record of change %d: number %d, key %q, state %q", number, p.Number, clean(p.Key), clean(string(p.State)))
 		}
 		return nil
 	})
@@ -47,7 +47,7 @@ func (f *Forge) loadPull(ctx context.Context, number int) (pull, error) {
 		err = forge.ErrNotFound
 	}
 	if err != nil {
-		return p, fmt.Errorf("pull request %d: %w", number, err)
+		return p, fmt.Errorf("read .signalbox/pulls/%d.json: %w", number, err)
 	}
 	return p, nil
 }
@@ -56,7 +56,7 @@ func (f *Forge) loadPull(ctx context.Context, number int) (pull, error) {
 func (f *Forge) pulls(ctx context.Context) ([]pull, error) {
 	names, err := f.store.Records(ctx, pullsFolder)
 	if err != nil {
-		return nil, fmt.Errorf("list pull requests: %w", err)
+		return nil, fmt.Errorf("list .signalbox/pulls: %w", err)
 	}
 	var all []pull
 	for _, name := range names {
@@ -92,7 +92,7 @@ func (f *Forge) PullRequestOf(ctx context.Context, branch string) (forge.PullReq
 		}
 	}
 	if newest.Number == 0 {
-		return newest, fmt.Errorf("pull request of branch %q: %w", branch, forge.ErrNotFound)
+		return newest, fmt.Errorf("find the change on branch %q: %w", branch, forge.ErrNotFound)
 	}
 	return newest, nil
 }
@@ -101,18 +101,18 @@ func (f *Forge) PullRequestOf(ctx context.Context, branch string) (forge.PullReq
 // closed one unchanged. It records a new head only after moving and pushing the branch.
 func (f *Forge) OpenPullRequest(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
 	if err := f.validate(ctx, &pr); err != nil {
-		return forge.PullRequest{}, fmt.Errorf("open pull request: %w", err)
+		return forge.PullRequest{}, fmt.Errorf("offer the change: %w", err)
 	}
 	number, err := f.number(ctx, pr)
 	if err != nil {
-		return forge.PullRequest{}, fmt.Errorf("open pull request: %w", err)
+		return forge.PullRequest{}, fmt.Errorf("offer the change: %w", err)
 	}
 	p, err := f.loadPull(ctx, number)
 	if err == nil && p.State == forge.Open {
 		p, err = f.offer(ctx, p, pr)
 	}
 	if err != nil {
-		return forge.PullRequest{}, fmt.Errorf("open pull request %d: %w", number, err)
+		return forge.PullRequest{}, fmt.Errorf("offer the change: %w", err)
 	}
 	return p.PullRequest, nil
 }
@@ -206,7 +206,7 @@ func (f *Forge) ClosePullRequest(ctx context.Context, number int) error {
 		return f.pull(number).Update(ctx, func(p *pull) error {
 			switch p.State {
 			case forge.Merged:
-				return fmt.Errorf("close pull request %d: it is merged", number)
+				return fmt.Errorf("withdraw change %d: it is merged", number)
 			case forge.Open:
 				p.State, p.UpdatedAt = forge.Closed, f.now().UTC()
 			}
