@@ -1,9 +1,12 @@
 package process
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -35,6 +38,28 @@ func TestOOMCountIsFoundInBothVersionsOfControlGroups(t *testing.T) {
 				t.Errorf("got %d, %t, want %d, %t", kills, known, test.kills, test.known)
 			}
 		})
+	}
+}
+
+// The words are those of Go, git and bubblewrap where ulimit -u or -n is used up.
+func TestALimitThatIsUsedUpIsNamedWithWhatToType(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{&os.PathError{Op: "fork/exec", Path: "/usr/bin/git", Err: syscall.EAGAIN}, "ulimit -u"},
+		{errors.New(`"bwrap: Can't fork for pid 1: Resource temporarily unavailable"`), "ulimit -u"},
+		{errors.New("fatal: unable to fork"), "ulimit -u"},
+		{&os.PathError{Op: "open", Path: "stage.json", Err: syscall.EMFILE}, "ulimit -n"},
+		{errors.New("fatal: could not open a.txt: Too many open files"), "ulimit -n"},
+		{errors.New("error: cannot run no-such-filter: unable to fork: No such file or directory"), ""},
+		{&os.PathError{Op: "read", Path: "a socket", Err: syscall.EAGAIN}, ""},
+		{nil, ""},
+	} {
+		if _, advice := Exhausted(test.err); !strings.Contains(advice, test.want) || (advice == "") != (test.want == "") {
+			t.Errorf("%v: %q, want %q", test.err, advice, test.want)
+		}
 	}
 }
 

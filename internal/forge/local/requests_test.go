@@ -2,14 +2,21 @@ package local_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
+	"signalbox/internal/store"
 )
 
 func request(id, title string) string {
@@ -106,5 +113,64 @@ func TestProjectWithoutRequestsHasNone(t *testing.T) {
 	}
 	if requests, err := openProject(t, project, nil).Requests(t.Context()); err != nil || len(requests) != 0 {
 		t.Errorf("requests are %+v, %v", requests, err)
+	}
+}
+
+// However many requests a command names, each file is opened once: the time before the first line must not grow with the square of their number.
+func TestManyRequestsAreFoundByReadingEachFileOnce(t *testing.T) {
+	t.Parallel()
+	const count = 100
+	project := t.TempDir()
+	folder := filepath.Join(project, "requests")
+	var names []string
+	for n := 1; n <= count; n++ {
+		writeFile(t, filepath.Join(folder, strconv.Itoa(n)+".md"), request(fmt.Sprintf("RQ-20260101-%03d", n), fmt.Sprintf("Number %d", n)))
+		names = append(names, strconv.Itoa(n))
+	}
+	documents, err := store.Open(t.Context(), store.Config{Root: project})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := local.New(local.Config{Root: project, Store: documents, Clock: func() time.Time { return time.Now().Add(time.Hour) }}) // no file was written a moment ago
+	opened := opensOf(t, folder)
+	if found, err := f.Find(t.Context(), names...); err != nil || len(found) != count || found[count-1].Title != fmt.Sprintf("Number %d", count) {
+		t.Fatalf("found %d requests, %v", len(found), err)
+	}
+	for _, name := range names { // as each run looks for its own
+		if _, err := f.Request(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := opened(); got != count {
+		t.Errorf("%d files were opened %d times", count, got)
+	}
+}
+
+// opensOf counts how often files in a folder are opened from now on.
+func opensOf(t *testing.T, folder string) func() int {
+	t.Helper()
+	watch, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(watch) })
+	if _, err := unix.InotifyAddWatch(watch, folder, unix.IN_OPEN); err != nil {
+		t.Fatal(err)
+	}
+	return func() (count int) {
+		events := make([]byte, 1<<20)
+		for {
+			n, err := unix.Read(watch, events)
+			if err != nil {
+				return count
+			}
+			for at := 0; at < n; {
+				event := (*unix.InotifyEvent)(unsafe.Pointer(&events[at]))
+				if event.Mask&unix.IN_ISDIR == 0 {
+					count++
+				}
+				at += unix.SizeofInotifyEvent + int(event.Len)
+			}
+		}
 	}
 }

@@ -141,6 +141,8 @@ func TestATimeOutIsNotBlamedOnTheChange(t *testing.T) {
 		{"and ask a person in the end", whole, []act{tested, well, times(2, testsEnd(timedOut))}, "NEEDS_INPUT tdd-green TESTS_NOT_SETTLED"},
 		{"the candidate's run again", simple, []act{checked, checks(workflow.ChecksUnsettled)}, "RUNNING ci-watch watch_checks"},
 		{"and ask a person, too", simple, []act{checked, times(2, checks(workflow.ChecksUnsettled))}, "NEEDS_INPUT ci-watch TESTS_NOT_SETTLED"},
+		{"a check that failed before and then took too long runs again", heal, []act{atBase, testsEnd(otherThan), untilPhase(workflow.TDDGreen), well, well, testsEnd(timedOut)}, "RUNNING tdd-green run_tests S01/1"},
+		{"and asks a person, not the agent", heal, []act{atBase, testsEnd(otherThan), untilPhase(workflow.TDDGreen), well, well, times(2, testsEnd(timedOut))}, "NEEDS_INPUT tdd-green TESTS_NOT_SETTLED"},
 		{"a check that took too long before counts", heal, []act{atBase, testsEnd(timedOut), untilPhase(workflow.TDDGreen), well, well, testsEnd(timedOut)}, "RUNNING tdd-green call_agent S01/2"},
 	})
 }
