@@ -49,6 +49,21 @@ func TestFilesThatPagesNameAreThere(t *testing.T) {
 	}
 }
 
+// What a newcomer asks of the README first: what it looks like, why they would want it, what else there is, and how to get it.
+func TestTheReadmeAnswersWhatANewcomerAsksFirst(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for question, answer := range map[string]string{"what does it look like": "](docs/demo.svg)", "why": "\n## Why\n",
+		"what else is there": "How it compares with what people use today:\n\n|", "how do I get it": "\n## Install\n"} {
+		if !strings.Contains(string(text), answer) {
+			t.Errorf("%s? README.md lacks %q", question, answer)
+		}
+	}
+}
+
 var (
 	ownFile  = regexp.MustCompile("`((?:internal|cmd|scripts|schemas|performance|sbom)/[A-Za-z0-9_./*…-]*)`")
 	pageLink = regexp.MustCompile(`\]\(([^():]*\.(?:md|svg)(?:#[a-z0-9-]+)?|#[a-z0-9-]+|LICENSE)\)`)

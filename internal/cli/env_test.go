@@ -55,7 +55,10 @@ func TestAtATerminalColumnsHaveNamesAndAnUnknownIssueAWord(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "environments.json"), []byte(twoGivenUp), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	const ended = `{"version": "1.0", "issue": 7, "name": "signalbox-issue-7", "agent": "it", "mode": "headless", "id": "a", "started_at": "2026-01-03T10:00:00Z", "ended_at": "2026-01-03T10:01:00Z"}`
+	writeFile(t, filepath.Join(dir, ".signalbox/sessions/signalbox-issue-7/session.json"), ended, 0o600)
 	for _, test := range []struct{ command, atTerminal, always string }{
+		{"session list", "ISSUE  STATUS", "headless"},
 		{"env list", "ENV_ID  ISSUE  STATUS     PHASE        PR  BRANCH  TITLE\none     1", "abandoned"},
 		{"env ports", "ISSUE  PORTS        ENV_ID\n#1     10010-10019  one", "10010-10019"},
 		{"issue get 99", "nothing is written about issue 99", "unknown\n"},
