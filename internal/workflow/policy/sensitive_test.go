@@ -34,6 +34,10 @@ rust-toolchain.toml NuGet.Config src/nuget.config gradlew gradle/wrapper/gradle-
 .gitattributes docs/.gitattributes .gitmodules .gitconfig CODEOWNERS docs/CODEOWNERS OWNERS renovate.json .renovaterc.json5 .mergify.yml bors.toml .asf.yaml .gitleaks.toml
 .worktreeinclude
 
+.Rprofile .Renviron analysis/.Rprofile .pryrc .irbrc .pdbrc .octaverc .ghci .ocamlinit .iex.exs .psqlrc .sqliterc Vagrantfile
+wrangler.toml workers/a/wrangler.jsonc firebase.json skaffold.yaml atlantis.yaml serverless.yml .ebextensions/01.config Dangerfile dangerfile.ts fastlane/Fastfile
+.hg/hgrc .rubocop.yml .coderabbit.yaml
+
 action.yml tools/x/action.yaml .goreleaser.yml .releaserc.json release.config.js fly.toml Tiltfile .gdbinit .bash_profile .zshrc sub/AGENT.md
 `
 
