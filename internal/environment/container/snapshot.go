@@ -40,16 +40,16 @@ func (e *Environment) Restore(ctx context.Context, commit, key string) (warm boo
 		}
 	}()
 	d := e.driver
-	e.server = nil
-	if err := d.removeContainer(ctx, d.containers+e.id); err != nil {
-		return false, err
-	}
-	kept, err := d.image(ctx, d.kept(key))
+	kept, err := d.image(ctx, d.kept(key)) // before anything is removed
 	if err != nil && !errors.Is(err, engine.ErrNotFound) {
 		return false, err
 	}
 	if err != nil {
 		key = ""
+	}
+	e.server = nil
+	if err := d.removeContainer(ctx, d.containers+e.id); err != nil {
+		return false, err
 	}
 	if warm, err = e.clone.Restore(ctx, commit, key); err != nil {
 		return false, err
