@@ -135,8 +135,11 @@ func (p *pass) outcome(ctx context.Context, id string, check workflow.HealthChec
 	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired && p.Unattended:
 		r.Why = "the change waits for an approval, which no one can give in an unattended pass"
 	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired:
-		r.Outcome, r.Why = health.RepairWaiting, "the change waits for your approval"
+		r.Outcome, r.Why = health.RepairWaiting, redact.Line(run.Error.Title, 200)
 		r.Next = []workflow.NextStep{run.Ask("", workflow.VerbApprove)}
+		if run.Details.SentBack() {
+			r.Next = run.Error.Next[:min(2, len(run.Error.Next))] // look, and send it back in other words
+		}
 	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.Unusable():
 		r.Outcome, r.Why = health.RepairWaiting, redact.Line(run.Error.Title, 200)
 		r.Next = []workflow.NextStep{workflow.SeeDoctor}
