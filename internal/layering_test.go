@@ -89,7 +89,7 @@ var packages = map[string][]string{
 	"perform":                             {"agent", "commandline", "engine", "environment", "forge", "git", "lazy", "perform/contract", "perform/report", "perform/testcount", "permission", "place", "process", "redact", "registry", "workflow", "workflow/policy"},
 	"perform/contract":                    {"redact", "schema", "workflow"},
 	"perform/report":                      {"commandline", "redact", "workflow"},
-	"perform/testcount":                   {"git", "workflow/policy"},
+	"perform/testcount":                   {"git", "lazy", "workflow/policy"},
 	"place":                               {"agent", "engine", "environment", "git", "process", "redact", "registry", "workflow", "workflow/machine"},
 	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
 	"tui":                                 {"workflow", "store", "engine"},
@@ -122,9 +122,10 @@ var (
 	faces = []string{"cli", "tui", "web", "mcp"}
 	// vague names say nothing of what is inside.
 	vague = []string{"util", "utils", "common", "helpers", "helper", "manager", "types", "misc", "shared"}
-	// pure is the part of the standard library whose answers depend on arguments alone.
+	// pure is the part of the standard library, and of others, whose answers depend on arguments alone.
 	pure = []string{"bytes", "cmp", "crypto/sha256", "encoding/json", "errors", "fmt", "iter", "maps", "math", "path", "slices", "sort", "sync", // for what is made when it is first asked
-		"strconv", "strings", "time", "unicode", "unicode/utf8"}
+		"strconv", "strings", "time", "unicode", "unicode/utf8",
+		"io", "mvdan.cc/sh/v3/syntax", "mvdan.cc/sh/v3/expand"} // of a shell's words, with variables and commands answered by the caller
 	// clocks are the packages that may look at the time themselves.
 	clocks = []string{"app", "app/environments", "cli", "cli/command", "cli/display", "cli/document", "cli/env", "cli/heal", "cli/issue", "cli/run", "cli/session", "process", "wire"}
 )

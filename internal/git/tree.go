@@ -66,9 +66,9 @@ func parseTree(out string) (files []TreeFile, err error) {
 // maxLink is the longest target of a symbolic link that Linux takes, in bytes.
 const maxLink = 4096
 
-// Links returns where the symbolic links of a commit lead, by their paths: other paths of the commit, which may be links too. A link that
-// leads out of the commit is left out.
-func (r *Repo) Links(ctx context.Context, commit string) (map[string]string, error) {
+// Links returns where the symbolic links of a commit lead, by their paths: other paths of the commit, which may be links too. root is the
+// absolute path at which programs see the commit. A link that leads out of it is left out.
+func (r *Repo) Links(ctx context.Context, commit, root string) (map[string]string, error) {
 	if err := checkIDs(commit); err != nil {
 		return nil, fmt.Errorf("list links: %w", err)
 	}
@@ -89,8 +89,12 @@ func (r *Repo) Links(ctx context.Context, commit string) (map[string]string, err
 	links := map[string]string{}
 	err = r.Blobs(ctx, ids, maxLink, func(id string, content []byte) {
 		for _, name := range at[id] {
-			if to := path.Join(path.Dir(name), string(content)); !path.IsAbs(string(content)) && fs.ValidPath(to) {
-				links[name] = to
+			to := path.Join(root, path.Dir(name), string(content))
+			if path.IsAbs(string(content)) {
+				to = path.Clean(string(content))
+			}
+			if below, ok := strings.CutPrefix(to, root+"/"); ok {
+				links[name] = below
 			}
 		}
 	})

@@ -104,15 +104,15 @@ func TestLinksLeadToPathsOfTheSameCommit(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)
 	p.write("tools/impl", "#!/bin/sh\n")
-	for link, to := range map[string]string{"check": "tools/impl", "ci": "./tools/", "a/b": "../check", "etc": "/etc", "out": "../x"} {
+	for link, to := range map[string]string{"check": "tools/impl", "ci": "./tools/", "a/b": "../check", "etc": "/etc", "out": "../x", "a/whole": "/workspace/tools/impl", "round": "../workspace/tools"} {
 		at := filepath.Join(p.dir, filepath.FromSlash(link))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(to, at)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p.commit("links")
-	links := must(p.open().Links(t.Context(), p.git("rev-parse", "HEAD")))(t)
-	if want := map[string]string{"check": "tools/impl", "ci": "tools", "a/b": "check"}; !maps.Equal(links, want) {
+	links := must(p.open().Links(t.Context(), p.git("rev-parse", "HEAD"), "/workspace"))(t)
+	if want := map[string]string{"check": "tools/impl", "ci": "tools", "a/b": "check", "a/whole": "tools/impl", "round": "tools"}; !maps.Equal(links, want) {
 		t.Errorf("got %v, want %v", links, want)
 	}
 }

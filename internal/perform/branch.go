@@ -104,12 +104,15 @@ func (x *execution) wholeFacts(ctx context.Context, at string) (files []policy.F
 		return nil, nil, nil, err
 	}
 	files = x.fileChanges(whole)
-	links, err := x.Repo.Links(ctx, from)
+	links, err := x.Repo.Links(ctx, from, workspace)
 	for i := range files {
 		files[i].LinkedAs = linkedAs(links, files[i].Path)
 	}
 	return files, concerns, tests, err
 }
+
+// workspace is where tests see the project, in a sandbox and in a container.
+const workspace = "/workspace"
 
 // linkedAs returns the paths by which links lead to a file, through other links too.
 func linkedAs(links map[string]string, file string) (all []string) {

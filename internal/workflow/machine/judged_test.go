@@ -93,6 +93,72 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 		{"go test ./... && golangci-lint run", changed(".golangci.yml"), true},
 		{"true", changed("true"), true},
 		{`case "$*" in *) exit 0;; esac; cat */*`, changed("a/main.go"), false},
+
+		// Other spellings of a script.
+		{"python3 -m tools.check", changed("tools/check.py"), true},
+		{"python3 -m tools.check", added("tools/__init__.py"), true}, // which runs first
+		{"python3 -mtools.check --all", changed("tools/check/__main__.py"), true},
+		{"python3 -m tools.check", changed("app/check.txt"), false},
+		{"node scripts/check", changed("scripts/check.mjs"), true},
+		{"node scripts/check", changed("scripts/check/index.js"), true},
+		{"node scripts/check", added("scripts/check"), true}, // is started instead of check.js
+		{"node scripts/check", changed("scripts/checks.js"), false},
+		{"cd web && node scripts/check", changed("web/scripts/check.js"), true},
+		{`sh "s/my test.sh"`, changed("s/my test.sh"), true},
+		{`sh s/my\ test.txt`, changed("s/my test.txt"), true},
+		{"sh {a,b}.sh", changed("b.sh"), true},
+		{"sh {a,b}.sh", changed("c.sh"), false},
+		{"sh ci/{1..99999999}.sh", changed("main.go"), false}, // ends in time
+		{"make -fx.txt", changed("x.txt"), true},
+		{"make -j4 --file=x.txt", changed("x.txt"), true},
+		{"cd sub && sh x.txt", changed("sub/x.txt"), true},
+		{"f=ci/check; sh $f.txt", changed("ci/check.txt"), true},
+		{"for f in a b; do sh $f.txt; done", changed("b.txt"), true},
+		{"sh ${DIR:-ci}/x.txt", changed("deep/ci/x.txt"), true},
+		{"sh $(pwd)/x.txt", changed("x.txt"), true},
+		{"sh `pwd`/x.txt", changed("main.txt"), false},
+		{"timeout 60 sh -c 'cd ci && sh x.txt'", changed("ci/x.txt"), true},
+		{"sh -c 'sh {a,b}.txt'", changed("b.txt"), true},
+		{`awk 'BEGIN{system("sh x.txt")}'`, changed("x.txt"), true},
+		{"sed 1e x.txt", changed("x.txt"), true},
+		{"sh <x.txt", changed("x.txt"), true},
+
+		// A folder that a line gives to a program.
+		{"go run ./ci", added("ci/extra.go"), true},
+		{"go run ./ci", changed("ci/deep/x.go"), true},
+		{"go run ./ci", changed("main.go"), false},
+		{"go run .", changed("main.go"), false}, // the program itself
+		{"find ci -type f | xargs sh", changed("ci/a/b.txt"), true},
+		{"find ci -type f | xargs sh", added("ci/new"), true},
+		{"find ci -type f -exec sh {} ';'", changed("ci/a.txt"), true},
+		{"find src -type f | xargs gofmt -l", changed("src/main.go"), false},
+		{"run-parts .ci.x", added(".ci.x/1"), true},
+		{"run-parts $PWD/cix", changed("cix/1.txt"), true},
+		{"run-parts /workspace/cix", changed("cix/1.txt"), true},
+		{"mytool --dir=ci", changed("ci/a.txt"), true},
+		{"PATH=$PWD/tools:$PATH check", added("tools/check"), true},
+		{"export PATH=tools:$PATH; check", changed("tools/deep/x"), true},
+		{"PATH=/usr/local/tools:$PATH check", changed("tools/check.go"), false},
+		{"eslint src && mypy src", changed("src/a.js"), false},
+		{"uv run pytest tests/unit && npx jest src", changed("tests/unit/test_a.py"), false},
+		{"python manage.py test polls", changed("polls/models.py"), false},
+		{"pytest -k 'slow or db'", changed("db/a.py"), false},
+		{"cd sub && go test ./pkg/...", changed("sub/pkg/a.go"), false},
+		{"go test $(go list ./... | grep -v e2e)", changed("scripts/a.sh"), false},
+		{"cargo test", changed("src/lib.rs"), false},
+		{"make test", changed("src/main.c"), false},
+
+		// Only running the line would tell what it starts: any script counts.
+		{"eval \"$LINE\"", changed("deep/a.sh"), true},
+		{"sh $CHECK", changed("deep/check"), true},
+		{"git ls-files '*.sh' | xargs -n1 sh", changed("deep/a.sh"), true},
+		{"cat list | while read -r f; do sh $f; done", changed("deep/a.py"), true},
+		{"echo 'sh x' | sh", changed("x.bash"), true},
+		{"./$(cat name)", policy.FileChange{Path: "deep/a.go", OldMode: "100755", NewMode: "100755"}, true},
+		{"sh $CHECK", changed("main.go"), false},
+		{"sh $CHECK", changed("Makefile"), true},
+		{"python3 --version && node -v", changed("deep/a.py"), false},
+		{"sh 'a", changed("anything.go"), true}, // not a line
 	} {
 		j := workflow.Details{Settings: workflow.Settings{Tests: []string{c.tests}}}
 		reasons := j.JudgedBy([]policy.FileChange{c.file})

@@ -28,6 +28,8 @@ type Verdict struct {
 const (
 	modeSymlink = "120000"
 	modeGitlink = "160000"
+	// modeExecutable is a file that starts by its own name.
+	modeExecutable = "100755"
 	// ModeNone is the mode of a file that doesn't exist, before or after the change.
 	ModeNone = "000000"
 	// maxFileBytes is the largest file that a change may add, 50 MiB. Everyone who clones pays for a larger one

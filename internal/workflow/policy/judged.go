@@ -4,53 +4,58 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"signalbox/internal/lazy"
 )
 
 // Judged returns the reasons to look at a change of what judges it, one for each file. If an agent writes "exit 0" into the script
 // that the tests start, passing tests prove nothing. tests and setUp are the command lines, as a shell runs them.
 //
-// A file counts if a line names it, or a link to it, and it existed before; or if a program of a line reads it without being told
-// to (see Judging). Data that a line only looks at doesn't count. A new file counts only by the second rule, because no test relied
-// on it before.
+// A file counts if a line names it, or a link to it, and it existed before; if it is below a folder that a line gives to a program
+// which may start what is in there; or if a program of a line reads it without being told to (see Judging). Data that a line only
+// looks at doesn't count. A new file counts only by the last two rules, because no test relied on it before.
 func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
-	lines := slices.Concat(tests, setUp)
-	named, implied := words(lines), slices.Concat(ReadBy(words(tests)), ReadBy(words(setUp)))
-	var followed []string
-	for _, line := range lines {
-		followed = append(followed, obeyed(line)...)
-		if of := words([]string{line}); slices.Contains(of, "run-parts") { // it starts every file in a folder
-			for _, word := range of {
-				implied = append(implied, strings.Trim(word, "./")+"/")
-			}
-		}
-	}
+	r := read(slices.Concat(tests, setUp))
+	implied := slices.Concat(ReadBy(words(tests)), ReadBy(words(setUp)))
 	// A script may start any runner, and so may a program that takes its commands from a file: then all patterns count.
-	if slices.ContainsFunc(words(tests), startsUnseen) {
+	if r.blind || slices.ContainsFunc(words(tests), startsUnseen) {
 		for _, row := range Judging {
 			implied = append(implied, row.Files...)
 		}
 	}
 	runsGo := slices.ContainsFunc(words(tests), func(word string) bool { return path.Base(word) == "go" })
-	data := []string{".txt", ".md", ".json", ".csv", ".tsv", ".xml", ".html", ".log"}
-	judges := func(file string, isNew bool) bool {
-		among := named
-		if slices.Contains(data, strings.ToLower(path.Ext(file))) {
-			among = followed
-		}
-		return slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, file) }) ||
-			!isNew && slices.ContainsFunc(among, func(word string) bool { return names(word, file) })
-	}
 	for _, f := range files {
 		isNew := f.OldMode == ModeNone
+		judges := func(file string) bool {
+			return slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, file) }) || r.runs(file) || !isNew && r.reads(file) ||
+				!isNew && r.blind && (f.OldMode == modeExecutable || f.NewMode == modeExecutable || slices.Contains(scripts, path.Ext(file)))
+		}
 		// A new go.mod below the root excludes its folder, with the tests in it, from "go test ./...".
-		if runsGo && isNew && strings.HasSuffix(f.Path, "/go.mod") ||
-			judges(f.Path, isNew) || slices.ContainsFunc(f.LinkedAs, func(link string) bool { return judges(link, isNew) }) {
+		if runsGo && isNew && strings.HasSuffix(f.Path, "/go.mod") || r.garbled && !isNew || judges(f.Path) || slices.ContainsFunc(f.LinkedAs, judges) {
 			reasons = append(reasons, "it changes "+f.name()+", which decides what the tests say")
 		}
 	}
 	return reasons
+}
+
+// runs reports whether a program may start the file, new or not, because it is below a folder that a line gives to it, or because the
+// line leaves out the end of its name and may mean another file so far.
+func (r *reading) runs(file string) bool {
+	for i := range file {
+		if file[i] == '/' && slices.ContainsFunc(r.given, func(word string) bool { return names(word, file[:i]) }) {
+			return true
+		}
+	}
+	return path.Ext(file) == "" && slices.ContainsFunc(r.given, func(word string) bool { return names(word, file) })
+}
+
+// reads reports whether a line names the file. A program may add the end of a script's name by itself.
+func (r *reading) reads(file string) bool {
+	among := r.named
+	if slices.Contains(data, strings.ToLower(path.Ext(file))) {
+		among = r.followed
+	}
+	stem := strings.TrimSuffix(file, path.Ext(file))
+	return slices.ContainsFunc(among, func(word string) bool { return names(word, file) }) ||
+		slices.Contains(scripts, path.Ext(file)) && slices.ContainsFunc(r.given, func(word string) bool { return names(word, stem) })
 }
 
 // words returns the words of command lines, cut at what a shell treats as syntax. Quotes group nothing: a line within a line,
@@ -59,50 +64,6 @@ func words(lines []string) (all []string) {
 	ends := func(r rune) bool { return strings.ContainsRune(" \t\r\n;:&|()<>\"'`$={},", r) }
 	for _, line := range lines {
 		all = append(all, strings.FieldsFunc(line, ends)...)
-	}
-	return all
-}
-
-// lookers are programs that print or compare files and never act on their content. scripted are those of them that can read a
-// script or patterns from a file, with -f.
-var (
-	lookers = []string{"[", "[[", "test", "true", "false", "cat", "head", "tail", "wc", "diff", "cmp", "comm", "ls", "stat", "cut", "sort", "uniq", "nl", "od", "xxd",
-		"file", "sha256sum", "sha1sum", "md5sum", "cksum", "xmllint", "tr", "echo", "printf", "exit", "grep", "egrep", "fgrep", "rg", "sed", "awk", "jq", "yq"}
-	scripted = lookers[slices.Index(lookers, "grep"):]
-)
-
-// quoted matches a quoted word in which a shell replaces nothing; discards a redirection that writes no file.
-var (
-	quoted   = lazy.Pattern(`'[^']*'|"[^"$\x60]*"`)
-	discards = lazy.Pattern(`\d?>+\s*(?:/dev/null|&\d)`)
-)
-
-// obeyed returns the words of a line, except those that its programs only look at. If a part of the line writes a file, its words
-// count, because another line may start the result. In doubt, a program does more than look.
-func obeyed(line string) (all []string) {
-	plain := quoted().ReplaceAllStringFunc(line, func(text string) string {
-		return strings.Map(func(r rune) rune {
-			if strings.ContainsRune(" ;&|({`>\n", r) {
-				return '_'
-			}
-			return r
-		}, strings.Trim(text, `'"`))
-	})
-	for part := range strings.FieldsFuncSeq(discards().ReplaceAllString(plain, ""), func(r rune) bool { return strings.ContainsRune(";&|({`\n", r) }) {
-		command := slices.DeleteFunc(strings.Fields(part), func(word string) bool {
-			return slices.Contains([]string{"!", "if", "then", "else", "while", "until", "do", "fi", "done", "}"}, word)
-		})
-		readsScript := func(word string) bool {
-			return strings.HasPrefix(word, "--file") || strings.HasPrefix(word, "--from") ||
-				strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.Contains(word, "f")
-		}
-		switch {
-		case len(command) == 0:
-		case !slices.Contains(lookers, command[0]), slices.Contains(scripted, command[0]) && slices.ContainsFunc(command, readsScript):
-			return words([]string{line})
-		case strings.Contains(part, ">"):
-			all = append(all, words([]string{part})...)
-		}
 	}
 	return all
 }
@@ -121,6 +82,7 @@ func names(word, file string) bool {
 	if strings.Trim(word, "*?[]/.") == "" {              // a bare * would make every change suspicious
 		return false
 	}
+	word = strings.TrimPrefix(word, "*/")
 	return covers(word, file) || file == word || strings.HasSuffix(file, "/"+word)
 }
 
@@ -142,8 +104,15 @@ func covers(pattern, file string) bool {
 // ReadBy returns the patterns of the files that programs among the words read without being told to; see Judging. Duplicates stay.
 func ReadBy(words []string) (patterns []string) {
 	for i, word := range words {
-		if i > 0 && words[i-1] == "-m" { // python -m pytest runs a pytest.py of the project's folder before the real one
-			patterns = append(patterns, word+".py", word+"/")
+		// python -m pytest runs a pytest.py of the project's folder before the real one, and the __init__.py of each package above.
+		if module, ok := strings.CutPrefix(word, "-m"); i > 0 && (words[i-1] == "-m" || ok && strings.HasPrefix(path.Base(words[i-1]), "python")) {
+			parts := strings.FieldsFunc(module, func(r rune) bool { return r == '.' })
+			for n := 1; n < len(parts); n++ {
+				patterns = append(patterns, strings.Join(parts[:n], "/")+"/__init__.py")
+			}
+			if at := strings.Join(parts, "/"); at != "" {
+				patterns = append(patterns, at+".py", at+"/")
+			}
 		}
 		for _, row := range Judging {
 			if slices.Contains(row.Programs, path.Base(word)) {

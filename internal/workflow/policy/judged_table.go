@@ -1,5 +1,48 @@
 package policy
 
+import (
+	"slices"
+	"sync"
+)
+
+// lookers are programs that print or compare files and never act on their content. scripted are those of them that can read a
+// script or patterns from a file, with -f, or start what they find.
+var (
+	lookers = []string{"[", "[[", "test", "true", "false", ":", "cat", "head", "tail", "wc", "diff", "cmp", "comm", "ls", "stat", "cut", "sort", "uniq", "nl", "od", "xxd",
+		"file", "sha256sum", "sha1sum", "md5sum", "cksum", "xmllint", "tr", "echo", "printf", "exit", "grep", "egrep", "fgrep", "rg", "jq", "yq", "find"}
+	scripted = lookers[slices.Index(lookers, "grep"):]
+)
+
+// data are the ends of names of files that only some programs take commands from; scripts those of files that an interpreter starts.
+var (
+	data    = []string{".txt", ".md", ".json", ".csv", ".tsv", ".xml", ".html", ".log"}
+	scripts = []string{"", ".sh", ".bash", ".zsh", ".bats", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".pl", ".php", ".lua", ".awk", ".sed", ".jq", ".mk", ".tcl", ".ps1"}
+)
+
+// feeders start commands that they read. interpreters do so too, unless they are given a file. printsFolder are the commands that print
+// the project's folder.
+var (
+	feeders      = []string{"xargs", "parallel", "eval"}
+	interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "busybox", "python", "python3", "node", "perl", "ruby", "php"}
+	printsFolder = []string{"pwd", "pwd -P", "git rev-parse --show-toplevel"}
+)
+
+// runners returns the programs that take folders for packages, tests or texts to check, and start no other file below them: those of
+// Judging, except the ones that start any program, and further ones.
+var runners = sync.OnceValue(func() []string {
+	all := []string{"go", "gofmt", "goimports", "gofumpt", "gotestsum", "ginkgo", "staticcheck", "govulncheck", "unittest", "--test", "manage.py", "setup.py", "compileall", "black", "isort",
+		"shellcheck", "shfmt", "yamllint", "hadolint", "codespell", "rustfmt", "clang-format", "clang-tidy", "cppcheck", "bats", "behave", "cucumber", "robot", "busted", "tap", "nose2",
+		"zig", "dub", "cabal", "stack", "dune", "lein", "rebar3", "crystal", "gleam", "flutter", "dart", "julia", "Rscript", "nx", "turbo", "lerna", "ng", "scons", "xcodebuild", "pants",
+		"terraform", "tofu", "tflint", "helm", "buf", "git", "curl", "wget", "apt", "apt-get", "apk", "dnf", "yum", "brew", "conda", "mamba", "gem", "corepack", "nvm",
+		"cd", "pushd", "mkdir", "rm", "touch", "chmod", "chown", "export", "set", "command", "which", "type", "sleep"}
+	for _, row := range Judging {
+		all = append(all, row.Programs...)
+	}
+	return slices.DeleteFunc(all, func(program string) bool {
+		return slices.Contains([]string{"node", "npx", "python", "python3", "uv", "poetry"}, program)
+	})
+})
+
 // Starters are programs that take commands from a file of the project, and so may start any other program.
 var Starters = []string{"make", "gmake", "npm", "pnpm", "yarn", "bun", "npx", "just", "task", "mise", "tox", "nox", "rake", "composer",
 	"gradle", "gradlew", "mvn", "mvnw", "bazel", "pre-commit"}

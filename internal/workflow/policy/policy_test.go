@@ -125,6 +125,16 @@ func TestInspectSize(t *testing.T) {
 	}
 }
 
+// FuzzJudged: no line, which a stranger's request may bring, makes it panic or takes long.
+func FuzzJudged(f *testing.F) {
+	for _, seed := range []string{"sh -c 'sh {a,b}.sh'", "${a:-$(b `c`)}", "{1..99999999}{1..99999999}", "$((2**99999))", "a=xxxxxxxx; b=$a$a$a$a; c=$b$b$b$b; d=$c$c$c$c; e=$d$d$d$d; f=$e$e$e$e; g=$f$f$f$f; h=$g$g$g$g; i=$h$h$h$h; j=$i$i$i$i; sh $j$j$j$j.sh", "PATH=~x:$PWD a <<b\nc\nb", "a='$a'; \"${a[@]}\" ${!a}"} {
+		f.Add(seed, "a/b.sh")
+	}
+	f.Fuzz(func(_ *testing.T, line, file string) {
+		Judged([]string{line}, []string{line}, []FileChange{{Path: file, OldMode: "100644"}})
+	})
+}
+
 // FuzzInspect: no name makes it panic, and none leads into a .git folder.
 func FuzzInspect(f *testing.F) {
 	for _, seed := range []string{"a/b.go", ".GIT/config", "a\\.git\\x", "\xff", "", "/", "..", ".git.. /x", "runs/a/b/stage.json"} {
