@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"signalbox/internal/git"
+	"signalbox/internal/lazy"
 	"signalbox/internal/workflow/policy"
 )
 
@@ -22,23 +23,36 @@ type language struct {
 	ends *regexp.Regexp
 }
 
-// languages are tried in order. The last one knows files only by their folders: for those, testcount sees whether they are
-// gone or empty, and counts lines that look like checks.
+// never matches nothing.
+const never = `[^\x00-\x{10FFFF}]`
+
+// lines is the language of files that only look like tests by their paths. Each line that isn't blank counts as a check.
+var lines = sync.OnceValue(func() *language {
+	none := regexp.MustCompile(never)
+	return &language{comment: none, cases: none, skips: none, checks: regexp.MustCompile(`(?m)^.*\S.*$`),
+		file: regexp.MustCompile(`(?i)(?:^|/)(?:tests?|t|specs?|testing|unittests?|testdata|testthat|__tests__)/|^features/|\.feature$|` +
+			`(?:^|[/_.-])(?:run)?(?:tests?|specs?|unittests?)(?:[_.-][^/]*)?$|(?-i:[a-z0-9](?:Tests?|Specs?)\.\w+$)`)}
+})
+
+// prose matches the names of documents, which say nothing about whether tests run.
+var prose = lazy.Pattern(`(?i)\.(?:md|rst|adoc)$|(?:^|/)(?:README|LICENSE)[^/]*$`)
+
+// languages are tried in order. The second to last knows files only by their folders; it counts lines that look like checks.
 var languages = sync.OnceValue(func() []language {
 	slashes := `(?m)^\s*//.*$|(?s:/\*.*?\*/)`
 	hashes := `(?m)^\s*#.*$`
 	var all []language
 	for _, row := range [][6]string{
-		{`_test\.go$`, `(?m)^\s*//(?:[^g\n].*|g[^o\n].*)?$|(?s:/\*.*?\*/)`, // a build constraint isn't a comment
+		{`_test\.go$`, `(?m)^\s*//(?:[^g \t\n].*|g[^o\n].*|[ \t]+(?:[^+ \t\n].*)?)?$|(?s:/\*.*?\*/)`, // a build constraint isn't a comment
 			`(?m)^func (?:Test|Fuzz|Example)\w*\(|\.Run\(`,
-			`\.Skip(?:Now|f)?\(|(?m)^//go:build`, `\.(?:Error|Fatal|Fail)\w*\(|\b(?:assert|require)\.\w+\(`,
+			`\.Skip(?:Now|f)?\(|(?m)^//go:build|^//[ \t]*\+build|^package[ \t]+documentation\b`, `\.(?:Error|Fatal|Fail)\w*\(|\b(?:assert|require)\.\w+\(`,
 			// All of TestMain, to the end of its line or to the brace that closes it: another word in it can undo m.Run.
 			`(?m)^.*\bTestMain\s*\((?:.*\}\s*?$|(?s:.*?)(?:^\}|\z))|^.*(?:\b(?:os|syscall)\.Exit\b|\bExit\(|\bGoexit\b|\bsyscall\.(?:Exec|(?:Raw)?Syscall)).*$`},
-		{`(?:^|/)(?:test_[^/]*|[^/]*_tests?|tests?|conftest)\.py$|(?:^|/)tests?/(?:.*/)?__init__\.py$`, hashes, `(?m)^\s*(?:async\s+)?def test\w*\(`,
-			`@(?:pytest\.mark\.|unittest\.)?(?:skip\w*|xfail|expectedFailure)|\bpytest\.(?:skip|xfail|importorskip)\(|\bskipTest\(|\bSkipTest\b|collect_ignore|__test__`,
+		{`(?:^|/)(?:test_[^/]*|[^/]*_tests?|tests?|conftest)\.py$|(?:^|/)tests?/(?:.*/)?__init__\.py$`, hashes, `(?m)^\s*(?:async\s+)?def test\w*\(|^\s*class\s+(?:Test\w*|\w+\(.*TestCase\b)`,
+			`(?m)^\s+def __init__\(|@(?:pytest\.mark\.|unittest\.)?(?:skip\w*|xfail|expectedFailure)|\bpytest\.(?:skip|xfail|importorskip)\(|\bskipTest\(|\bSkipTest\b|collect_ignore|__test__`,
 			`\bassert\b|\.assert\w+\(|\.raises\(`,
 			`(?m)^.*(?:\b_exit\b|\b(?:exit|quit)\(|\braise\s+SystemExit\b|\bpytest_(?:sessionfinish|unconfigure|collection|runtest|pyfunc_call|ignore_collect|cmdline)).*$`},
-		{`(?:\.(?:test|spec|cy|e2e)\.[cm]?[jt]sx?|(?:^|/)(?:__tests__|tests?|spec)/.*\.[cm]?[jt]sx?)$`, slashes,
+		{`(?:\.(?:test|spec|cy|e2e)\.[cm]?[jt]sx?|(?:^|/)(?:__tests__|tests?|spec)/.*\.[cm]?[jt]sx?|(?:^|/)tests?\.[cm]?[jt]sx?)$`, slashes,
 			`(?:^|[^\w.])(?:it|test)(?:\.\w+)*\s*[(\x60]`,
 			`\b(?:it|test|describe|suite|context)\.(?:skip\w*|todo|failing|fails|fixme|only)\b|\bx(?:it|test|describe)\s*\(|\bthis\.skip\(`,
 			`\bexpect\s*\(|\bassert\b|\.should\b`,
@@ -46,13 +60,16 @@ var languages = sync.OnceValue(func() []language {
 		{`(?:Tests?|IT|Spec)\.(?:java|kt|groovy|scala)$|(?:^|/)src/test/.*\.(?:java|kt|groovy|scala)$`, slashes,
 			`@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|Property)\b`, `@(?:Disabled|Ignore)|\bassum(?:e|ption)`,
 			`\bassert\w*\s*\(|\bverify\s*\(|\bshould\w*`, `(?m)^.*(?:\bSystem\.exit|\.halt\(|\bexitProcess).*$`},
-		{`\.rs$`, slashes, `#\[(?:\w+::)*test\b`, `#\[ignore|#\[cfg\(any\(\)`, `\b(?:debug_)?assert\w*!|#\[should_panic`, `(?m)^.*\bprocess::exit\b.*$`},
+		{`\.rs$`, slashes, `#\[(?:\w+::)*test\b`, `#\[ignore|#!?\[cfg(?:_attr)?\((?:[^t]|t[^e]|te[^s]|tes[^t]|test[^)])`, `\b(?:debug_)?assert\w*!|#\[should_panic`, `(?m)^.*\bprocess::exit\b.*$`},
+		{`\.zig$`, slashes, `(?m)^\s*test\b`, `\bSkipZigTest\b`, `\bexpect\w*\(`, `(?m)^.*\bprocess\.exit\b.*$`},
 		{`(?:_spec|_test|(?:^|/)test_[^/]*)\.rb$`, hashes, `(?m)^\s*(?:it|specify|scenario|example|test)\b|^\s*def test_`,
 			`(?m)^\s*(?:skip|pending|xit|xspecify|xdescribe|xcontext)\b|,\s*(?:skip|pending):`, `\bexpect\b|\bassert\w*|\bmust_\w+`,
 			`(?m)^.*(?:\bexit!|\bat_exit\b|\b(?:Process|Kernel)\.exit\b)|^\s*exit\b.*$`},
-		{`(?:^|/)(?:tests?|specs?)/[^/]*\.(?:sh|bash|bats|txtar|pl|t|php|exs|lua|c|cc|cpp|cs|swift)$|(?:^|/)tests?\.(?:sh|bash)$|[-_.](?:test|spec)\.[a-z]+$|Tests?\.(?:cs|php|swift)$`,
+		{`(?:^|/)(?:tests?|specs?)/.*\.(?:sh|bash|bats|txtar|pl|t|php|exs|lua|c|cc|cpp|cs|swift)$|(?:^|/)tests?\.(?:sh|bash)$|[-_.](?:test|spec)\.[a-z]+$|Tests?\.(?:cs|php|swift)$`,
 			`(?m)^\s*(?:#|//).*$`, `@test\b|\[(?:Fact|Theory|Test)\b|function test\w*\(|func test\w*\(|\bTEST(?:_[FP])?\(`,
 			`\bskip\b|\[Ignore|markTestSkipped|XCTSkip|GTEST_SKIP`, `\b[Aa]ssert\w*|\bEXPECT_\w+|\bgrep -q|\bdiff\b|\bcmp\b|\btest -|\[ |\bstdout\b|\bexits?\b`, ``},
+		// Folders that it ignores hold no package for "go test ./..." (Go 1.25).
+		{`(?:^|/)go\.mod$`, `(?m)//.*$`, never, never, never, `(?m)^[ \t]*ignore\b(?:[ \t]*\((?s:.*?)\)|.*)`},
 	} {
 		compiled := [6]*regexp.Regexp{}
 		for i, pattern := range row {
@@ -75,11 +92,17 @@ func languageOf(name string) *language {
 			return &all[i]
 		}
 	}
+	if lines().file.MatchString(name) && !prose().MatchString(name) {
+		return lines()
+	}
 	return nil
 }
 
 // count counts outside of comments; empty means that there is nothing else.
 func (l *language) count(content []byte) (n policy.TestCount, empty bool) {
+	if bytes.IndexByte(content, 0) >= 0 && l == lines() {
+		return policy.TestCount{Checks: 1}, false // a binary file has no lines
+	}
 	code := l.comment.ReplaceAll(content, nil)
 	n = policy.TestCount{Cases: len(l.cases.FindAllIndex(code, -1)), Skips: len(l.skips.FindAllIndex(code, -1)), Checks: len(l.checks.FindAllIndex(code, -1))}
 	return n, len(strings.TrimSpace(string(code))) == 0
@@ -118,16 +141,21 @@ func File(c git.Change, contents map[string][]byte) (f policy.TestFile, ok bool)
 	if IsFile(c.NewMode) {
 		now = contents[c.NewID]
 	}
+	inside := strings.HasSuffix(c.Path, ".rs") || strings.HasSuffix(c.Path, ".zig") // tests are beside the code that they test
 	before, nothing := l.count(old)
 	after, emptied := l.count(now)
-	inside := strings.HasSuffix(c.Path, ".rs") // tests are beside the code that they test
 	if !inside || after.Cases > 0 {
 		f.Ends = l.newEnds(old, now)
+	}
+	if before.Cases+before.Checks == 0 && !inside && !strings.HasSuffix(c.Path, ".go") && lines().file.MatchString(c.Path) {
+		l = lines() // tests of a kind that the language's patterns don't know
+		before, nothing = l.count(old)
+		after, emptied = l.count(now)
 	}
 	if nothing || before.Cases+before.Checks == 0 || inside && before.Cases == 0 {
 		return f, f.Ends > 0
 	}
-	f.Before = before
+	f.Before, f.Lines = before, l == lines()
 	if !IsFile(c.NewMode) {
 		f.Gone = true
 		return f, true

@@ -31,7 +31,7 @@ func TestTestsAreCountedInTheirLanguage(t *testing.T) {
 			t.Errorf("%s: %+v, empty %v, want %+v", c.file, got, empty, c.want)
 		}
 	}
-	for _, name := range []string{"main.go", "contest.py", "src/index.ts", "Latest.java", "requests/1.md", "test.txt"} {
+	for _, name := range []string{"main.go", "contest.py", "src/index.ts", "Latest.java", "requests/1.md", "docs/testing.md", "src/features/login.tsx", "latest/x.txt", "attest.c"} {
 		if languageOf(name) != nil {
 			t.Errorf("%s is a test file", name)
 		}
@@ -55,6 +55,50 @@ func TestARemovedTestFileIsGone(t *testing.T) {
 	}
 	if _, ok := File(change("src/lib.rs", "code", "empty", git.Regular), contents); ok {
 		t.Error("a Rust file without a test counts as a test file")
+	}
+}
+
+// What stops existing tests from running is seen in each language, and by lines in those that aren't known.
+func TestTestsThatNoLongerRunAreNoticed(t *testing.T) {
+	t.Parallel()
+	const python, rust = "class TestA:\n    def test_a(self):\n        assert 1\n", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() { assert!(true) }\n}\n"
+	for _, c := range []struct {
+		file, before, after string
+		want                bool
+	}{
+		{"a_test.go", "package a\nfunc TestA(t *testing.T) {}\n", "package documentation\nfunc TestA(t *testing.T) {}\n", true},
+		{"a_test.go", "package a\nfunc TestA(t *testing.T) {}\n", "// +build ignore\n\npackage a\nfunc TestA(t *testing.T) {}\n", true},
+		{"a_test.go", "package a\nfunc TestA(t *testing.T) {}\n", "// a plain comment\n\npackage a\nfunc TestA(t *testing.T) {}\n", false},
+		{"test_a.py", python, "class A:\n    def test_a(self):\n        assert 1\n", true},
+		{"test_a.py", python, "class TestA:\n    def __init__(self): pass\n    def test_a(self):\n        assert 1\n", true},
+		{"test_a.py", "class A(unittest.TestCase):\n  def test_a(self): self.assertTrue(1)\n", "class A:\n  def test_a(self): self.assertTrue(1)\n", true},
+		{"src/lib.rs", rust, "#[cfg(never)]\nmod tests {\n    #[test]\n    fn a() { assert!(true) }\n}\n", true},
+		{"src/lib.rs", rust, "#[cfg(all(test,windows))]\nmod tests {\n    #[test]\n    fn a() { assert!(true) }\n}\n", true},
+		{"tests/a.rs", "#[test]\nfn a() { assert!(true) }\n", "#![cfg(windows)]\n#[test]\nfn a() { assert!(true) }\n", true},
+		{"src/lib.rs", rust, rust + "fn b() {}\n", false},
+		{"src/a.zig", "test \"a\" {\n  try expect(true);\n}\n", "const a = 1;\n", true},
+		{"t/a.t", "use Test::More;\nok(1);\n", "use Test::More;\n", true},
+		{"tests/unit/a.bats", "@test \"a\" {\n  run x\n}\n", "# nothing\n", true},
+		{"testdata/script/a.txtar", "exec a\nstdout b\n", "exec a\n", true},
+		{"test.js", "require('./a').check()\nprocess.exitCode = 0\n", "process.exitCode = 0\n", true},
+		{"test/Spec.hs", "main = hspec $ do\n  it \"a\" $ 1\n", "main = pure ()\n", true},
+		{"src/ParserSpec.hs", "a\nb\n", "a\n", true},
+		{"runtests.jl", "@test 1 == 1\n@test 2 == 2\n", "@test 1 == 1\n", true},
+		{"tests/testthat/test-a.R", "expect_equal(1, 1)\nexpect_equal(2, 2)\n", "expect_equal(1, 1)\n", true},
+		{"features/a.feature", "Scenario: a\n  Given b\n", "Scenario: a\n", true},
+		{"src/a_unittest.cc", "TEST(A, B) {}\nTEST(A, C) {}\n", "TEST(A, B) {}\n", true},
+		{"t/a.t", "ok(1);\n", "ok(1);\n\nok(2);\n", false},
+		{"testdata/a.bin", "a\x00\nb\n", "\x00", false},
+	} {
+		contents := map[string][]byte{"old": []byte(c.before), "new": []byte(c.after)}
+		f, _ := File(git.Change{Path: c.file, OldID: "old", NewID: "new", OldMode: git.Regular, NewMode: git.Regular}, contents)
+		if reasons := policy.Weakened([]policy.TestFile{f}); len(reasons) > 0 != c.want {
+			t.Errorf("%s, %q after %q: %q", c.file, c.after, c.before, reasons)
+		}
+		f, ok := File(git.Change{Path: c.file, OldID: "old", OldMode: git.Regular, NewMode: git.Absent}, contents)
+		if !ok || !f.Gone {
+			t.Errorf("%s is removed unnoticed: %+v", c.file, f)
+		}
 	}
 }
 
@@ -89,6 +133,9 @@ func TestNewEndsOfTestsAreCounted(t *testing.T) {
 		{"src/main.rs", "", "fn main() { std::process::exit(run()) }\n", 0},
 		{"a_spec.rb", "", "exit! 0\n", 1},
 		{"tests/a.sh", "", "exit 0\n", 0},
+		{"go.mod", "module a\n\ngo 1.25\n", "module a\n\ngo 1.25\n\nignore ./p\n", 1},
+		{"go.mod", "ignore (\n\t./a\n)\n", "ignore (\n\t./a\n\t./p\n)\n", 1},
+		{"go.mod", "ignore ./a\n", "ignore ./a\nrequire b v1.0.0\n", 0},
 	} {
 		change := git.Change{Path: c.file, OldID: "old", NewID: "new", OldMode: git.Regular, NewMode: git.Regular}
 		if c.before == "" {

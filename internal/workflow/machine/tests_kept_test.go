@@ -23,7 +23,8 @@ func TestWeakenedTestsNeedAPerson(t *testing.T) {
 		{policy.TestFile{Path: "a_test.go", Before: was, After: policy.TestCount{Cases: 4, Skips: 2, Checks: 6}}, "it skips tests in a_test.go (2, before 1)"},
 		{policy.TestFile{Path: "a_test.go", Before: was, After: policy.TestCount{Cases: 3, Skips: 1, Checks: 4}}, "it leaves 4 of 5 checks in a_test.go"},
 		{policy.TestFile{Path: "a_test.go", Before: was, After: policy.TestCount{Cases: 4, Skips: 0, Checks: 9}}, ""},
-		{policy.TestFile{Path: "main_test.go", Ends: 2}, "it adds or changes what can end the tests early in main_test.go (2)"},
+		{policy.TestFile{Path: "main_test.go", Ends: 2}, "it adds or changes what can end the tests early, or leave some out, in main_test.go (2)"},
+		{policy.TestFile{Path: "t/a.t", Lines: true, Before: policy.TestCount{Checks: 3}, After: policy.TestCount{Checks: 2}}, "it leaves 2 of 3 lines in t/a.t"},
 	} {
 		record := answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
 			return workflow.ChangeRecorded{Outcome: o, Commit: "weaker", Whole: []policy.FileChange{{Path: c.file.Path, OldMode: "100644"}}, Tests: []policy.TestFile{c.file}}

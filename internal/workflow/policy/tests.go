@@ -18,6 +18,8 @@ type TestFile struct {
 	MovedTo string
 	// Before and After are the counts before and after the change. Comments don't count.
 	Before, After TestCount
+	// Lines is true for a file of an unknown language: its checks are lines that aren't blank.
+	Lines bool `json:",omitempty"`
 	// Ends is how many places are new or changed that can end the test program early or choose which tests run, such
 	// as os.Exit. It counts new files too, and comments.
 	Ends int
@@ -45,11 +47,13 @@ func Weakened(files []TestFile) (reasons []string) {
 		case f.Emptied:
 			reasons = append(reasons, "it empties "+name+", which held tests")
 		case f.Ends > 0:
-			reasons = append(reasons, fmt.Sprintf("it adds or changes what can end the tests early in %s (%d)", name, f.Ends))
+			reasons = append(reasons, fmt.Sprintf("it adds or changes what can end the tests early, or leave some out, in %s (%d)", name, f.Ends))
 		case a.Cases < b.Cases:
 			reasons = append(reasons, fewer("test case", b.Cases, a.Cases))
 		case a.Skips > b.Skips:
 			reasons = append(reasons, fmt.Sprintf("it skips tests in %s (%d, before %d)", name, a.Skips, b.Skips))
+		case a.Checks < b.Checks && f.Lines:
+			reasons = append(reasons, fewer("line", b.Checks, a.Checks))
 		case a.Checks < b.Checks:
 			reasons = append(reasons, fewer("check", b.Checks, a.Checks))
 		}
