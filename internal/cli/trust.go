@@ -44,6 +44,7 @@ func newTrust(a *command.Invocation) *cobra.Command {
 	c.Flags().BoolVar(&show, "show", false, "only show the list")
 	c.Flags().BoolVar(&revoke, "revoke", false, "forget what you agreed to in this project")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "agree without being asked")
+	c.Flags().BoolVar(&a.Opener.Overrides.Unsandboxed, "unsandboxed", false, "agree for commands with --unsandboxed, too")
 	c.MarkFlagsMutuallyExclusive("show", "revoke", "yes")
 	return c
 }

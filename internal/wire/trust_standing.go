@@ -26,7 +26,11 @@ func (p *Project) Untrusted() error {
 	for _, r := range p.Trust.List {
 		text.WriteString(p.TrustLine(r))
 	}
-	hint := "review it and agree once: signalbox trust; for one command or in CI: --trust, or " + trustVariable + "=1"
+	more := "" // without the flag, "trust" shows another list, to which the user agreed perhaps
+	if p.Overrides.Unsandboxed {
+		more = " --unsandboxed"
+	}
+	hint := "review it and agree once: signalbox trust" + more + "; for one command or in CI: --trust, or " + trustVariable + "=1"
 	if p.Trust.Doubt != nil {
 		hint += "\nwhy it is asked: " + p.Trust.Doubt.Error()
 	}
