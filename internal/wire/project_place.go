@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/config"
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone"
@@ -111,12 +112,23 @@ func (p *Project) MayBegin() error {
 // InMainTree refuses a linked work tree, in which nothing can begin.
 func (p *Project) InMainTree() error {
 	// Each work tree would keep its own state but share the refs, and take the other's branches for its own.
-	if link, err := os.ReadFile(filepath.Join(p.Root, ".git")); err == nil && strings.Contains(string(link), "/worktrees/") {
-		main := filepath.Dir(p.Repo.GitDir())
-		return &problem.Error{Err: errors.New("this is a linked work tree, and Signalbox keeps its place in the main one"),
-			Hint: fmt.Sprintf("cd %s; a request's base says which branch it is merged into", main)}
+	link, err := os.ReadFile(filepath.Join(p.Root, ".git"))
+	if err != nil { // a folder
+		return nil //nolint:nilerr // git has found the repository
 	}
-	return nil
+	gitDir := strings.TrimSpace(strings.TrimPrefix(string(link), "gitdir:"))
+	if !filepath.IsAbs(gitDir) {
+		gitDir = filepath.Join(p.Root, gitDir)
+	}
+	if _, err := os.Stat(filepath.Join(gitDir, "commondir")); err != nil { // a submodule, or a repository with --separate-git-dir
+		return nil //nolint:nilerr // only a linked work tree has this file
+	}
+	hint := "go to the one whose git folder is " + p.Repo.GitDir()
+	if main, ok := strings.CutSuffix(p.Repo.GitDir(), "/.git"); ok {
+		hint = "cd " + commandline.ShellWord(main)
+	}
+	return &problem.Error{Err: errors.New("this is a linked work tree, and Signalbox keeps its place in the main one"),
+		Hint: hint + "; a request's base says which branch it is merged into"}
 }
 
 // hidden are our files and folders in the project that git must not offer to commit.
