@@ -128,5 +128,9 @@ func (m *machine) mergeByHand(or, fix string) workflow.NextStep {
 	}
 	first := by("worktree", "add", folder, j.Branch)
 	first.Text = or + "merge " + j.Base + " into the branch yourself"
-	return first.Following(by("-C", folder, "merge", j.Base), workflow.Advice(fix), by("worktree", "remove", folder), m.run.ThenResume())
+	then := m.run.ThenResume()
+	if m.run.State == workflow.Failed {
+		then = m.run.Ask("then", workflow.VerbRetry)
+	}
+	return first.Following(by("-C", folder, "merge", j.Base), workflow.Advice(fix), by("worktree", "remove", folder), then)
 }

@@ -84,6 +84,9 @@ func (m *machine) changeRecorded(e workflow.ChangeRecorded) {
 		return
 	case len(e.Unresolved) > 0:
 		m.refuseChange([]string{"conflict markers are left in " + strings.Join(e.Unresolved, ", ")}, false)
+		if stop := m.run.Error; m.run.State == workflow.Failed {
+			stop.Next = append(stop.Next, m.mergeByHand("or ", "resolve the conflicts there and commit"))
+		}
 		return
 	case e.Commit == j.StepBase && !m.mayChangeNothing():
 		m.nothingChanged(workflow.TestsEnded{})

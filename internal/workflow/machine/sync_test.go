@@ -53,6 +53,12 @@ func TestTheAgentResolvesConflictsUntilNoMarkerIsLeft(t *testing.T) {
 	if a := left.Details.Pending[0]; a.Kind != workflow.CallAgent || !strings.Contains(a.Reason, "conflict markers are left in a.go") || left.Details.Head == "half" {
 		t.Errorf("with markers left: %v at %s", a, left.Details.Head)
 	}
+	last := run
+	last.Details.Used.Autofix = last.Details.Settings.Limits.Autofix
+	if last, _ = Decide(last, workflow.ChangeRecorded{Outcome: record, Commit: "half", Unresolved: []string{"a.go"}}, epoch); !strings.Contains(allSaid(last.Error), "git -C .worktrees/merge-") ||
+		!strings.Contains(allSaid(last.Error), "then: retry") {
+		t.Errorf("after the last attempt it says %q", allSaid(last.Error))
+	}
 	untouched, _ := Decide(run, workflow.ChangeRecorded{Outcome: record, Commit: "merged", Unresolved: []string{"a.go"}}, epoch)
 	if a := untouched.Details.Pending[0]; a.Kind != workflow.CallAgent {
 		t.Errorf("an agent that touched nothing is called again, not %v", a)
