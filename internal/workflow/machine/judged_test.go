@@ -104,6 +104,13 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 		{"node scripts/check", added("scripts/check"), true}, // is started instead of check.js
 		{"node scripts/check", changed("scripts/checks.js"), false},
 		{"cd web && node scripts/check", changed("web/scripts/check.js"), true},
+		{"bun run ci/check", changed("ci/check.ts"), true},
+		{"NODE_OPTIONS='--require ./ci/hook' npm test", changed("ci/hook.js"), true},
+		{"pytest -p ci.plugin", changed("ci/plugin.py"), true},
+		{"python3 -c 'import tools.check'", changed("tools/check.py"), true},
+		{"pytest @ci/args.txt", changed("ci/args.txt"), true},
+		{"sh ${CHECK:-ci/x.txt}", changed("ci/x.txt"), true},
+		{"cargo run -p xtask", changed("xtask/src/main.rs"), true},
 		{`sh "s/my test.sh"`, changed("s/my test.sh"), true},
 		{`sh s/my\ test.txt`, changed("s/my test.txt"), true},
 		{"sh {a,b}.sh", changed("b.sh"), true},

@@ -47,7 +47,7 @@ func (r *reading) runs(file string) bool {
 	return path.Ext(file) == "" && slices.ContainsFunc(r.given, func(word string) bool { return names(word, file) })
 }
 
-// reads reports whether a line names the file. A program may add the end of a script's name by itself.
+// reads reports whether a line names the file. A program may add the end of a script's name by itself, and Python writes paths with dots.
 func (r *reading) reads(file string) bool {
 	among := r.named
 	if slices.Contains(data, strings.ToLower(path.Ext(file))) {
@@ -55,7 +55,10 @@ func (r *reading) reads(file string) bool {
 	}
 	stem := strings.TrimSuffix(file, path.Ext(file))
 	return slices.ContainsFunc(among, func(word string) bool { return names(word, file) }) ||
-		slices.Contains(scripts, path.Ext(file)) && slices.ContainsFunc(r.given, func(word string) bool { return names(word, stem) })
+		slices.Contains(scripts, path.Ext(file)) && slices.ContainsFunc(r.given, func(word string) bool { return names(word, stem) }) ||
+		slices.Contains(scripts, path.Ext(file)) && slices.ContainsFunc(r.named, func(word string) bool {
+			return strings.Contains(word, "/") && names(word, stem) || path.Ext(file) == ".py" && strings.Contains(word, ".") && names(strings.ReplaceAll(word, ".", "/"), stem)
+		})
 }
 
 // words returns the words of command lines, cut at what a shell treats as syntax. Quotes group nothing: a line within a line,

@@ -19,9 +19,10 @@ var (
 	scripts = []string{"", ".sh", ".bash", ".zsh", ".bats", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".pl", ".php", ".lua", ".awk", ".sed", ".jq", ".mk", ".tcl", ".ps1"}
 )
 
-// feeders start commands that they read. interpreters do so too, unless they are given a file. printsFolder are the commands that print
-// the project's folder.
+// feeders start commands that they read. interpreters do so too, unless they are given a file. builders start, with "run", the program that
+// they make of a folder. printsFolder are the commands that print the project's folder.
 var (
+	builders     = []string{"go", "cargo", "zig", "swift", "dotnet"}
 	feeders      = []string{"xargs", "parallel", "eval"}
 	interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "busybox", "python", "python3", "node", "perl", "ruby", "php"}
 	printsFolder = []string{"pwd", "pwd -P", "git rev-parse --show-toplevel"}

@@ -125,6 +125,65 @@ func TestInspectSize(t *testing.T) {
 	}
 }
 
+// ordinaryTests are lines that projects have, each with a file that people change every day.
+const ordinaryTests = `
+npm test # src/index.ts
+npm test # test/a.test.ts
+npm run lint -- --max-warnings 0 # src/a.js
+npx tsc --noEmit && npx vitest run # src/a.ts
+node --test test/ # test/a.js
+deno test -A # a.ts
+bun test # src/a.ts
+pytest -q tests # src/app.py
+pytest --cov=app -k parse # app/app.py
+pytest -k parse # src/parse.py
+python -m pytest tests --cov=src # src/app.py
+python -W error -m pytest # src/a.py
+python -m unittest discover -s tests -t . # tests/test_a.py
+python manage.py test --parallel $(nproc) # polls/a.py
+python3 -c 'import app; app.check()' # web/x.py
+cd backend && poetry run pytest # backend/app/x.py
+uv run --frozen pytest -x src # src/a.py
+PYTHONPATH=src python -m pytest # src/a.py
+DATABASE_URL=postgres://localhost/db pytest # db/x.py
+pip install -e '.[test]' && pytest # src/a.py
+ruff check src && mypy src # src/a.py
+tox -e py312 # src/a.py
+go vet ./... && go test -race ./... # a/b.go
+test -z "$(gofmt -l .)" && go test ./... # a.go
+bash -c 'set -e; go test ./...' # a/b.go
+if ! go test ./...; then exit 1; fi # a.go
+go build -o /tmp/app ./cmd/app && /tmp/app --version # cmd/app/main.go
+set -e; for d in a b; do (cd $d && go test ./...); done # a/x.go
+go test ./... 2>&1 | tee out.txt # a.go
+make test # src/x.c
+xvfb-run -a npm test # src/a.js
+nix develop -c make test # src/a.c
+cmake -S . -B build && cmake --build build && ctest --test-dir build # src/x.cc
+cargo test --all # src/lib.rs
+./gradlew test # src/main/A.java
+mvn -q verify # src/main/java/A.java
+bundle exec rspec # spec/a_spec.rb
+php vendor/bin/phpunit tests # src/A.php
+swift test # Sources/a.swift
+dotnet test src/App.sln # src/A.cs
+docker compose run --rm app pytest # app/x.py
+sh test.sh # src/a.py
+./test.sh unit # src/a.py
+! grep -rn TODO src # src/a.js
+sleep 1; curl -f http://localhost:$PORT/health # health/a.py
+`
+
+func TestAnOrdinaryChangeIsNotJudgedByItself(t *testing.T) {
+	t.Parallel()
+	for row := range strings.Lines(strings.TrimSpace(ordinaryTests)) {
+		line, file, _ := strings.Cut(strings.TrimSpace(row), " # ")
+		if reasons := Judged([]string{line}, nil, []FileChange{{Path: file, OldMode: "100644", NewMode: "100644"}}); len(reasons) > 0 {
+			t.Errorf("%s: %q", row, reasons)
+		}
+	}
+}
+
 // FuzzJudged: no line, which a stranger's request may bring, makes it panic or takes long.
 func FuzzJudged(f *testing.F) {
 	for _, seed := range []string{"sh -c 'sh {a,b}.sh'", "${a:-$(b `c`)}", "{1..99999999}{1..99999999}", "$((2**99999))", "a=xxxxxxxx; b=$a$a$a$a; c=$b$b$b$b; d=$c$c$c$c; e=$d$d$d$d; f=$e$e$e$e; g=$f$f$f$f; h=$g$g$g$g; i=$h$h$h$h; j=$i$i$i$i; sh $j$j$j$j.sh", "PATH=~x:$PWD a <<b\nc\nb", "a='$a'; \"${a[@]}\" ${!a}"} {

@@ -34,7 +34,8 @@ func (r *reading) line(text string) bool {
 	if err != nil {
 		return false
 	}
-	l := &shellLine{text: text, known: map[string]string{"PWD": ".", "HOME": "/home", "PORT": bound, "IFS": " \t\n"}, said: words([]string{text}), looks: true}
+	l := &shellLine{text: text, known: map[string]string{"PWD": ".", "HOME": "/home", "PORT": bound, "IFS": " \t\n"}, looks: true}
+	l.say(words([]string{text}))
 	syntax.Walk(parsed, l.bind)
 	syntax.Walk(parsed, l.visit)
 	if r.named = append(r.named, l.said...); !l.looks {
@@ -149,11 +150,12 @@ func (l *shellLine) visit(node syntax.Node) bool {
 // writes are the redirections that write a file.
 var writes = []syntax.RedirOperator{syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll}
 
-// say adds words to those of the line. A value may be attached to its option.
+// say adds words to those of the line. A value may be attached to its option, or a sign to a name.
 func (l *shellLine) say(fields []string) {
 	for _, field := range fields {
-		if l.said = append(l.said, field); len(field) > 2 && field[0] == '-' && field[1] != '-' {
-			l.said = append(l.said, field[2:])
+		l.said = append(l.said, field)
+		if bare := strings.TrimLeft(field, "-@"); bare != field && len(bare) > 1 {
+			l.said = append(l.said, bare, bare[1:])
 		}
 	}
 }
@@ -172,8 +174,8 @@ func (l *shellLine) call(program string, fields []string) {
 		return
 	}
 	l.looks = false
-	runsGo := program == "go" && len(fields) > 1 && fields[1] == "run"
-	if !runsGo && has(func(field string) bool { return slices.Contains(runners(), path.Base(field)) }) {
+	builds := slices.Contains(builders, program) && len(fields) > 1 && fields[1] == "run"
+	if !builds && has(func(field string) bool { return slices.Contains(runners(), path.Base(field)) }) {
 		return
 	}
 	l.blind = l.blind || program == "find" || slices.Contains(feeders, program) ||
