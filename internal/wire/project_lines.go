@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"signalbox/internal/commandline"
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
@@ -170,9 +172,16 @@ func (p *Project) shellsFor(l Line) []string {
 }
 
 // syntaxOf is what the first of the shells that this machine has says against the syntax of a text; empty if nothing, or if that can't
-// be found out. It only parses the text, and reads it from standard input, since old versions of dash run a line of "sh -n -c" all the
-// same.
+// be found out. A shell is only started if our own parser reads the text otherwise. It only parses the text, and reads it from standard
+// input, since old versions of dash run a line of "sh -n -c" all the same.
 func (p *Project) syntaxOf(ctx context.Context, shells []string, text string) string {
+	variant := syntax.LangPOSIX
+	if slices.Contains(shells, "bash") {
+		variant = syntax.LangBash
+	}
+	if _, err := syntax.NewParser(syntax.Variant(variant)).Parse(strings.NewReader(text), ""); err == nil {
+		return ""
+	}
 	for _, shell := range shells {
 		var said bytes.Buffer
 		result, err := p.Host().Exec(ctx, process.Command{Args: []string{shell, "-n"}, Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"},
