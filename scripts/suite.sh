@@ -35,7 +35,8 @@ quick='-vet=off -ldflags=-w'
 # shellcheck disable=SC2046,SC2086 # lists of words; empty means no word
 case $1 in
 plain)
-	go test $quick -timeout 75m $plain
+	# Most stories wait for programs most of the time.
+	go test $quick -timeout 75m -parallel "$(($(nproc) * 2))" $plain
 	;;
 raced)
 	failed=
