@@ -169,3 +169,15 @@ func Interpreter(content []byte) []string {
 	}
 	return words
 }
+
+// Parser returns the command that, with "-n", parses a script of a shell without running it; empty if the interpreter is no shell of which that is
+// known. Scripts may switch extglob on only when they run.
+func Parser(interpreter string) string {
+	switch filepath.Base(interpreter) {
+	case "sh", "dash":
+		return interpreter
+	case "bash":
+		return interpreter + " -O extglob"
+	}
+	return ""
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -61,10 +60,7 @@ func (p Program) FindIn(ctx context.Context, exec process.Executor) error {
 		return unseenError{fmt.Sprintf("program %q of agent %q cannot be started: it is not an executable file", p.Args[0], p.Agent), err}
 	case err == nil:
 		if interpreter, err := interpreterOf(found); err == nil && len(interpreter) > 0 {
-			wanted = append(wanted, interpreter[0])
-			if slices.Contains([]string{"sh", "bash", "dash", "zsh"}, filepath.Base(interpreter[0])) {
-				shell = interpreter[0]
-			}
+			wanted, shell = append(wanted, interpreter[0]), Parser(interpreter[0])
 		}
 	}
 	said := tail{limit: lastBytes}
@@ -93,7 +89,7 @@ for program; do
 		if ! [ -s "$program" ]; then echo "it is empty"; exit 3; fi ;;
 	esac
 done
-[ -z "$shell" ] || "$shell" -n "$first" || exit 3`
+[ -z "$shell" ] || $shell -n "$first" || exit 3`
 
 // exitBroken is how findAll ends for a program that is there but holds nothing that could run.
 const exitBroken = 3

@@ -194,7 +194,8 @@ func TestDoctorSaysOkForWhatCanRun(t *testing.T) {
 	p.write("agent.sh", "true\n")
 	p.write("test.sh", "true\n")
 	p.write("requests/2.md", "---\nid: RQ-20260101-002\ntitle: Second\ndepends_on: 1\ntests: sh test.sh\n---\n")
-	p.write(".signalbox/config.yaml", "workflow: simple\ntests: [sh -eu test.sh, './test.sh', 'cd requests && sh ../test.sh', python3 -V]\nstress: A=b exec true\n"+
+	p.write("glob.sh", "#!/bin/bash\nshopt -s extglob\nls !(x)\n")
+	p.write(".signalbox/config.yaml", "workflow: simple\ntests: [bash glob.sh, sh -eu test.sh, './test.sh', 'cd requests && sh ../test.sh', python3 -V, python3 -m unittest]\nstress: A=b exec true\n"+
 		"environment: {set_up: ['f() { echo $1; }; f <(true)'], verify: [{command: '[[ a == a ]] && echo OK', expect: OK}]}\n"+
 		"agents: {shell: {driver: command, command: [sh, agent.sh]}}\n")
 	p.git("add", "--all")

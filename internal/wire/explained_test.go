@@ -38,6 +38,7 @@ func TestAHintNamesWhatHelps(t *testing.T) {
 		{git.ErrNotRepository, "git init"},
 		{environment.ErrNoIsolation, "apt-get install bubblewrap"},
 		{fmt.Errorf("%w: %w", environment.ErrNoIsolation, environment.ErrNoNamespaces), "let programs make user namespaces: "},
+		{fmt.Errorf("%w: the sandbox cannot be built: %q", environment.ErrNoIsolation, "bwrap: Can't mount proc on /newroot/proc"), "find out why bubblewrap fails: bwrap "},
 		{fmt.Errorf("%w %w", forge.ErrNotFound, &local.RequestError{Path: "requests/1.md", Err: syscall.EACCES}), "chmod u+r requests/1.md"},
 		{&store.BrokenError{Path: "environments.json"}, `fix it by hand; "signalbox document validate environments.json"`},
 		{&store.BrokenError{Path: "state.json"}, "signalbox health restore"},

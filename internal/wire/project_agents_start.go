@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -68,12 +67,8 @@ func (p *Project) mayBeCalled(ctx context.Context, name string, c config.Agent, 
 		return &perform.AgentError{Code: string(agent.Unavailable), Next: next, Err: err}
 	}
 	if script := ScriptOf(c); script != "" {
-		shell := filepath.Base(c.Command[0])
-		if !slices.Contains(shells, shell) {
-			shell = ""
-		}
 		var said bytes.Buffer
-		end, err := inside.Exec(ctx, process.Command{Args: []string{"sh", "-c", readScript, "sh", shell, script}, Stdout: &said, Stderr: &said, Total: lookWait, OutputLimit: 4 << 10})
+		end, err := inside.Exec(ctx, process.Command{Args: []string{"sh", "-c", readScript, "sh", agent.Parser(filepath.Base(c.Command[0])), script}, Stdout: &said, Stderr: &said, Total: lookWait, OutputLimit: 4 << 10})
 		if err == nil && ctx.Err() == nil && end.Ending == process.Exited && end.ExitCode == exitUnread {
 			return &perform.AgentError{Code: string(agent.Unavailable), Next: workflow.Advice("correct and commit the file, or fix agents." + name + " in " + config.Name),
 				Err: fmt.Errorf("agent %q is to run %s, and %s", name, script, redact.Line(said.String(), 300))}
@@ -99,10 +94,10 @@ func (p *Project) mayBeCalled(ctx context.Context, name string, c config.Agent, 
 	return p.Reach(ctx, w)
 }
 
-// readScript prints why the shell that is its first argument can't run the script that is its second. Without a shell, it can't tell much.
+// readScript prints why the script that is its second argument can't be run. Its first is agent.Parser of the interpreter.
 const readScript = `if ! [ -f "$2" ] || ! [ -r "$2" ]; then echo "there is no such file where it works"; exit 3; fi
 if ! [ -s "$2" ]; then echo "that is empty"; exit 3; fi
-[ -z "$1" ] || "$1" -n "$2" || exit 3`
+[ -z "$1" ] || ! command -v ${1%% *} >/dev/null || $1 -n "$2" || exit 3`
 
 // exitUnread is how readScript ends for a script that can't be run.
 const exitUnread = 3

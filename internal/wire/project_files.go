@@ -63,10 +63,10 @@ func (p *Project) FileProblem(ctx context.Context, base, name, by string) *FileE
 		return &FileError{Says: on + "has the line ends of Windows (CRLF), which no shell takes", Broken: true,
 			Next: "sed -i 's/\\r$//' " + word + " && git commit -m 'Take the line ends of Unix' " + word}
 	}
-	if isShell {
-		try := []string{shell}
-		if p.Config.Environment.Driver == config.DriverContainer {
-			try = []string{"bash", shell}
+	if parser := agent.Parser(shell); parser != "" {
+		try := []string{parser}
+		if p.Config.Environment.Driver == config.DriverContainer { // an image's sh may be any shell
+			try = []string{agent.Parser("bash"), parser}
 		}
 		if says := p.syntaxOf(ctx, try, string(f.content)); says != "" {
 			return &FileError{Says: on + "can't be read by " + shell + ": " + shellPlace().ReplaceAllString(says, "line $1: "), Next: correct, Broken: true}

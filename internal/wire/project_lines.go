@@ -184,7 +184,7 @@ func (p *Project) syntaxOf(ctx context.Context, shells []string, text string) st
 	}
 	for _, shell := range shells {
 		var said bytes.Buffer
-		result, err := p.Host().Exec(ctx, process.Command{Args: []string{shell, "-n"}, Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"},
+		result, err := p.Host().Exec(ctx, process.Command{Args: append(strings.Fields(shell), "-n"), Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"},
 			Stdin: strings.NewReader(text), Stderr: &said, Total: lookWait, OutputLimit: 4 << 10})
 		if errors.Is(err, process.ErrNotFound) {
 			continue
