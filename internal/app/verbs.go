@@ -29,7 +29,7 @@ func Approve(commit string) Order {
 			return err
 		}
 		if commit != "" && (len(commit) < 7 || len(commit) > len(r.Details.Head) || r.Details.Head[:len(commit)] != commit) {
-			return Wrong(r, fmt.Sprintf("the change is %.10s, not %s", r.Details.Head, commit), "look at it again: signalbox status "+r.Ref())
+			return Wrong(r, fmt.Sprintf("the change is %.10s, not %s", r.Details.Head, commit), "look at it again: signalbox diff "+r.Ref())
 		}
 		return nil
 	}, func(r *workflow.Run, s *workflow.Signals) {
