@@ -85,7 +85,6 @@ func (p *Project) CheckLine(ctx context.Context, l Line, base string, inside boo
 		return wrong
 	}
 	s := startOf(l.Text)
-	var missing string // the interpreter or the program
 	if s.dir != "" {
 		if f, known := p.find(ctx, base, s.dir); known && f.gone {
 			wrong.Says, wrong.Unsure = fmt.Sprintf("%q changes to %s, which is not in the project", l.Text, s.dir), p.setsUpBefore(ctx, l)
@@ -102,10 +101,16 @@ func (p *Project) CheckLine(ctx context.Context, l Line, base string, inside boo
 	if !inside {
 		return nil
 	}
-	program := s.program
+	return p.missingProgram(ctx, wrong, s, base)
+}
+
+// missingProgram completes a line's error if the program that it starts, or its script names as its interpreter, isn't where commands
+// run; nil if it is.
+func (p *Project) missingProgram(ctx context.Context, wrong *LineError, s start, base string) *LineError {
+	program, shown, correct := s.program, s.program, wrong.Next
 	if program == "" && s.file != "" {
 		program = p.interpreterFor(ctx, base, s.file)
-		missing = s.shown + ", whose first line names " + program
+		shown, correct = s.shown+", whose first line names "+program, "correct the first line of "+s.file
 	}
 	if program == "" {
 		return nil
@@ -113,14 +118,10 @@ func (p *Project) CheckLine(ctx context.Context, l Line, base string, inside boo
 	if there, err := p.hasProgram(ctx, program); err != nil || there {
 		return nil
 	}
-	wrong.Says = fmt.Sprintf("%q starts %s, and there is no such program where commands run", l.Text, cmp.Or(missing, program))
-	wrong.Unsure = p.setsUpBefore(ctx, l)
-	installs := "install it, have environment.set_up install it, or "
-	if l.ofSetUp {
-		installs = "install it, or "
-	}
-	if wrong.Next = installs + wrong.Next; missing != "" {
-		wrong.Next = installs + "correct the first line of " + s.file
+	wrong.Says = fmt.Sprintf("%q starts %s, and there is no such program where commands run", wrong.Text, shown)
+	wrong.Unsure = p.setsUpBefore(ctx, wrong.Line)
+	if wrong.Next = "install it, have environment.set_up install it, or " + correct; wrong.ofSetUp {
+		wrong.Next = "install it, or " + correct
 	}
 	return wrong
 }
