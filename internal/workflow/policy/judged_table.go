@@ -55,7 +55,7 @@ var Starters = []string{"make", "gmake", "npm", "pnpm", "yarn", "bun", "npx", "j
 // A whole file counts even if only a part of it matters: a package.json says in four places what "npm test" is. Files that only
 // list packages, such as requirements.txt, are left out; they are reviewed like any other change. So is the go.mod at the root:
 // the go command runs the tests of the packages that it is told to test, except those below an ignore directive (Go 1.25), which
-// is not noticed. A replaced module is code like the change's own, and a toolchain comes from the Go project, checked against its public log.
+// counts as a weakened test. A replaced module is code like the change's own, and a toolchain comes from the Go project, checked against its public log.
 var Judging = []struct {
 	Programs, Files []string
 }{
