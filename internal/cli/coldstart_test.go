@@ -13,8 +13,8 @@ import (
 // Scripts call one-word commands in loops, so nothing may be made before main
 // that one of them does not need.
 const (
-	maxInitAllocs  = 400 // of one package; the dearest that is not ours has 300
-	maxTotalAllocs = 1500
+	maxInitAllocs  = 400  // of one package; the dearest that is not ours has 300
+	maxTotalAllocs = 1700 // 174 of them of the shell's parser
 )
 
 var initLine = regexp.MustCompile(`(?m)^init (\S+) .* (\d+) allocs$`)

@@ -36,7 +36,7 @@ var testRunners = []testWords{
 	{ // go test; names get their package, see goFailed
 		unnamed: []string{`^FAIL\s+\S+ \[(build|setup) failed\]`, `^panic: `, `^# \S+( \[\S+\])?$`},
 		ran:     []string{`^ok\s+\S+\s+(\(cached\)|[\d.]+s)(\s+coverage: .*)?$`, `^\s*--- (PASS|FAIL|SKIP): `},
-		none:    []string{`\[no test files\]`, `\[no tests to run\]`, `matched no packages`, `^no packages to test`},
+		none:    []string{`\[no test files\]`, `\[no tests to run\]`, `matched no packages`, `^no packages to test`, `^go: (go\.mod file not found|cannot find main module)`},
 	},
 	{ // pytest
 		failed:  []string{`^(?:FAILED|ERROR) (\S+::.+?)(?: - .*)?$`},
@@ -48,13 +48,13 @@ var testRunners = []testWords{
 		failed:  []string{`^(?:FAIL|ERROR): (\S+) \(([\w.]+)\)`},
 		unnamed: []string{`^ERROR: .*_FailedTest`, `^ImportError: Failed to import test module`, `^ERROR: (setUpClass|setUpModule|tearDownClass|tearDownModule) `},
 		ran:     []string{`^Ran [1-9]\d* tests? in `},
-		none:    []string{`^Ran 0 tests in `, `^NO TESTS RAN`},
+		none:    []string{`^Ran 0 tests in `, `^NO TESTS RAN`, `^ImportError: Start directory is not importable: `},
 	},
 	{ // jest, vitest
 		failed:  []string{`^\s*● (.+ › .+)$`, `^\s*(?:FAIL|×)\s+(\S+(?: \[.*?\])? > .+?)(?: \d+ms)?$`},
 		unnamed: []string{`● Test suite failed to run`, `^\s*FAIL\s+\S+ \[ \S+ \]$`},
 		ran:     []string{`^\s*Tests:?\s+.*\d+ total`, `^\s*Tests\s+.*\(\d+\)`},
-		none:    []string{`^No tests found`, `^No test files found`},
+		none:    []string{`^No tests found`, `^No test files found`, `^npm (ERR!|error) (Missing script: |enoent Could not read package\.json)`},
 	},
 	{ // mocha; names are put together by mochaFailed
 		ran:  []string{`^\s+[1-9]\d* (passing|failing|pending)`},
@@ -69,7 +69,7 @@ var testRunners = []testWords{
 		failed:  []string{`^test (\S+(?: - .*)?) \.\.\. FAILED$`},
 		unnamed: []string{`^error\[E\d+\]: `, `^error: could not compile`},
 		ran:     []string{`^running [1-9]\d* tests?$`},
-		none:    []string{`^running 0 tests$`},
+		none:    []string{`^running 0 tests$`, "^error: could not find `Cargo\\.toml` in "},
 	},
 	{ // maven, gradle
 		failed: []string{`^\[ERROR\]\s+([\w.$]+(?:\(.*?\))?)\s+(?:--\s+)?Time elapsed: .*<<< (?:FAILURE|ERROR)!`, `^(\S+(?: > .+)? > .+) FAILED$`},
@@ -108,9 +108,9 @@ var (
 	mochaTold = lazy.Pattern(`^  [1-9]\d* failing`)
 )
 
-// unopened matches all that is printed if an interpreter has no such script, or a shell no such folder to go to.
+// unopened matches all that is printed if an interpreter has no such script or module, make no such target, or a shell no such folder to go to.
 var unopened = lazy.Pattern(`^\S+: (?:(?:line )?\d+: )?(?:cannot open .+: No such file|can't open file .+: \[Errno 2\] .+|cd: can't cd to .+|cd: .+: No such file or directory)$` +
-	`|^ruby: No such file or directory -- .+ \(LoadError\)$|^Can't open perl script .+: No such file or directory$|^Could not open input file: .+$`)
+	`|^ruby: No such file or directory -- .+ \(LoadError\)$|^Can't open perl script .+: No such file or directory$|^Could not open input file: .+$|^\S*python[\d.]*: No module named \S+$|^g?make: \*\*\* (?:No rule to make target [^,]+|No targets specified and no makefile found)\.  Stop\.$`)
 
 // ReadTests returns which tests failed and whether any ran, by the output of a test command without
 // terminal escapes.
