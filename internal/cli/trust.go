@@ -57,7 +57,7 @@ func giveTrust(ctx context.Context, p *command.Project, show, yes bool) (err err
 	case yes:
 		err = p.Grant("option")
 	default:
-		if err = p.AskTrust(ctx, p.Project); problem.CodeOf(err) == problem.Untrusted {
+		if err = p.AskTrust(ctx, p.Project); err != nil && !p.AsksTrust() {
 			err = &problem.Error{Err: err, Hint: "this isn't a terminal; agree to exactly this: signalbox trust --yes", Code: problem.Untrusted}
 		}
 	}

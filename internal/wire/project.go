@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,6 +122,7 @@ func (p *Project) Configure(ctx context.Context) error {
 		} else {
 			p.Config, err = config.Parse(path, data, p.Env)
 		}
+		err = cmp.Or(err, p.Trust.Broken)
 	}
 	var set []string
 	for _, variable := range os.Environ() {

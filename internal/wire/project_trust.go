@@ -48,6 +48,8 @@ type trust struct {
 	Before []string
 	// Doubt is why an agreement could not be looked up, or a file not be read.
 	Doubt error
+	// Broken is what is wrong in the file itself. None of its settings count then, even if a variable replaces the wrong one.
+	Broken error
 }
 
 // source is one version of the project's files.
@@ -119,8 +121,8 @@ func (p *Project) judgeTrust(settings []byte) (trust, error) {
 		}
 	}
 	s, err := p.parseSource(settings, include)
-	if err != nil { // then none of the settings count
-		return trust{Standing: TrustEmpty}, nil //nolint:nilerr // Configure reports it
+	if err != nil {
+		return trust{Standing: TrustEmpty, Broken: err}, nil
 	}
 	how := p.usedBy(s)
 	t := trust{List: s.list(how), Doubt: unread}

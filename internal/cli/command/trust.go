@@ -38,9 +38,12 @@ func ShowTrust(ctx context.Context, p *wire.Project, w io.Writer) {
 	}
 }
 
+// AsksTrust reports whether AskTrust would reach a person.
+func (a *Invocation) AsksTrust() bool { return a.Terminal && !a.JSON && a.CanAsk() }
+
 // AskTrust asks at a terminal; elsewhere it returns the error that says what's missing.
 func (a *Invocation) AskTrust(ctx context.Context, p *wire.Project) error {
-	if !a.Terminal || a.JSON || !a.CanAsk() {
+	if !a.AsksTrust() {
 		return p.Untrusted()
 	}
 	_, _ = fmt.Fprintln(a.Err, "This project's files reach beyond the sandbox. Unless you wrote them yourself, read this first:")
