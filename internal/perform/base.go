@@ -150,7 +150,15 @@ func documented(r *redact.Redactor, failures []workflow.TestFailure) []workflow.
 func (p *Performer) Admit(ctx context.Context, run workflow.Run, a *workflow.Admitted) error {
 	a.Isolation, a.Budget = p.Isolation, p.Places.PerRun
 	x := p.of(run)
-	if !x.run.Details.FromBase {
+	if j := &x.run.Details; !j.FromBase {
+		if j.Phase != workflow.ApprovalWait || x.Settings == nil {
+			return nil
+		}
+		if request, err := x.theRequest(ctx); err == nil {
+			if settings, err := x.Settings(request); err == nil {
+				a.Settings = &settings
+			}
+		}
 		return nil
 	}
 	base, err := x.Repo.Resolve(ctx, "refs/heads/"+x.run.Details.Base)

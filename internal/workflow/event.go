@@ -47,8 +47,8 @@ type (
 		Budget *Spending
 		// Base is the full id of the base branch's present commit; empty if it was not looked up. See Details.FromBase.
 		Base string
-		// Settings are those of the present configuration. They count only for a run that continues FromBase: roles without an agent are left
-		// out, and where its tests could not run, tests and setup are taken from there.
+		// Settings are those of the present configuration. They count only for a run that continues FromBase, or whose change was approved: its
+		// tests are taken from there. FromBase, roles without an agent are left out, and the setup is taken where its tests could not run.
 		// Nil leaves the run's own.
 		Settings *Settings
 	}

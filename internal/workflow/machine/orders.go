@@ -140,6 +140,9 @@ func (m *machine) admitted(e workflow.Admitted) {
 		j.Isolation = workflow.IsolationNone // one unprotected command is enough to say so of the whole run
 	}
 	m.sayDoing()
+	if j.Phase == workflow.ApprovalWait {
+		m.takeTests(e.Settings) // the merge candidate has to pass them
+	}
 	switch {
 	case m.goesFromBase(e):
 	case m.mustAsk(j.Phase): // saved by a version that did not ask

@@ -22,16 +22,16 @@ func (m *machine) goesFromBase(e workflow.Admitted) bool {
 		m.leaveOut(e.Settings)
 	}
 	untestable := j.Tested != nil && !j.Tested.Forced && len(j.Tested.CannotRun(j.Settings.Goals())) > 0
+	changed := m.takeTests(e.Settings)
 	if untestable && e.Settings != nil {
 		// A person corrected the configuration because the tests cannot run. The rest of the goal stays.
 		s, now := &j.Settings, e.Settings
-		s.Tests, s.TestsE2E = now.Tests, now.TestsE2E
 		s.EnvironmentName, s.SetUp, s.Verification, s.NoSetUp = now.EnvironmentName, now.SetUp, now.Verification, now.NoSetUp
 		s.Environments, s.Image, s.Images = now.Environments, now.Image, now.Images
-		s.Limits.TestTotalSec, s.Limits.SetUpTotalSec = now.Limits.TestTotalSec, now.Limits.SetUpTotalSec
+		s.Limits.SetUpTotalSec = now.Limits.SetUpTotalSec
 	}
 	switch moved := e.Base != "" && e.Base != j.BaseCommit; {
-	case !untestable && !moved:
+	case !untestable && !moved && !(changed && j.NothingRecorded()):
 		return false
 	case untestable || j.NothingRecorded() || j.Phase < workflow.TDDRed:
 		j.Pending = nil
@@ -43,6 +43,21 @@ func (m *machine) goesFromBase(e workflow.Admitted) bool {
 	default:
 		j.Pending, m.run.Stage = nil, j.Phase.Position().Stage
 		m.order(workflow.Action{Kind: workflow.MergeBase})
+	}
+	return true
+}
+
+// takeTests replaces the run's tests by those that are configured now, and reports whether they differ. What they say of the base is not known then.
+func (m *machine) takeTests(now *workflow.Settings) bool {
+	j := &m.run.Details
+	s := &j.Settings
+	if now == nil || slices.Equal(s.Tests, now.Tests) && slices.Equal(s.TestsE2E, now.TestsE2E) && s.Limits.TestTotalSec == now.Limits.TestTotalSec {
+		return false
+	}
+	s.Tests, s.OfRequest, s.TestsE2E, s.Limits.TestTotalSec = now.Tests, now.OfRequest, now.TestsE2E, now.Limits.TestTotalSec
+	m.say("its tests are those that are configured now")
+	if j.NothingRecorded() {
+		j.Tested = nil
 	}
 	return true
 }
