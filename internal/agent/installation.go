@@ -152,6 +152,9 @@ func interpreterOf(path string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for interpreter in %s: %w", path, err)
 	}
+	if first, _, _ := strings.Cut(string(begin), "\n"); strings.HasPrefix(first, "#!") && strings.HasSuffix(first, "\r") {
+		return nil, ErrLineEnds
+	}
 	return Interpreter(begin), nil
 }
 

@@ -59,7 +59,11 @@ func (p Program) FindIn(ctx context.Context, exec process.Executor) error {
 	case errors.Is(err, ErrNotExecutable):
 		return unseenError{fmt.Sprintf("program %q of agent %q cannot be started: it is not an executable file", p.Args[0], p.Agent), err}
 	case err == nil:
-		if interpreter, err := interpreterOf(found); err == nil && len(interpreter) > 0 {
+		interpreter, err := interpreterOf(found)
+		if errors.Is(err, ErrLineEnds) {
+			return unseenError{fmt.Sprintf("program %q of agent %q cannot be started: it has the line ends of Windows (CRLF)", p.Args[0], p.Agent), err}
+		}
+		if len(interpreter) > 0 {
 			wanted, shell = append(wanted, interpreter[0]), Parser(interpreter[0])
 		}
 	}
@@ -96,6 +100,9 @@ const exitBroken = 3
 
 // ErrBroken: the program is an empty file, or a script that its shell can't read.
 var ErrBroken = errors.New("is broken")
+
+// ErrLineEnds: the program is a script whose first line ends as on Windows, so its interpreter isn't found.
+var ErrLineEnds = errors.New("has the line ends of Windows (CRLF)")
 
 // ErrUnseen: the program can't be started where it is to work. The error's text names what is missing there.
 var ErrUnseen = errors.New("cannot be started")

@@ -105,6 +105,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		{name: "an agent's script in no language", config: right, files: map[string]string{"agent.sh": "if true; then\n"}, says: "agent.sh, which on main can't be read by sh: line ", next: "correct agent.sh, and commit that"},
 		{name: "an agent's empty script", config: right, files: map[string]string{"agent.sh": ""}, says: "nothing in it that could run"},
 		{name: "an agent in no language", config: agent("command: [./mine]"), files: map[string]string{"mine+x": "#!/bin/sh\nif true; then\n"}, says: "cannot be started: ", next: "correct ./mine"},
+		{name: "an agent of Windows", config: agent("command: [./mine]"), files: map[string]string{"mine+x": "#!/bin/sh\r\necho x >x\r\n"}, says: "cannot be started: it has the line ends of Windows", next: `sed -i 's/\r$//' ./mine`},
 		{name: "an empty agent", config: agent("command: [./mine]"), files: map[string]string{"mine+x": ""}, says: "cannot be started: it is empty", next: "correct ./mine"},
 		{name: "an agent's interpreter", config: agent("command: [./mine]"), files: map[string]string{"mine+x": "#!/usr/bin/env no-such-language\n"}, says: `"no-such-language" is not found`},
 		{name: "an agent's interpreter by its path", config: agent("command: [./mine]"), files: map[string]string{"mine+x": "#!/nowhere/python3\n"}, says: `"/nowhere/python3" is not found`},

@@ -109,6 +109,8 @@ func FixAgent(name string, c config.Agent, err error) (says string, sure bool) {
 	switch {
 	case errors.Is(err, agent.ErrNotExecutable):
 		return "chmod +x " + program + ", or name a file if it is a folder", true
+	case errors.Is(err, agent.ErrLineEnds):
+		return `sed -i 's/\r$//' ` + program, true
 	case errors.Is(err, agent.ErrBroken):
 		return "correct " + program, true
 	case errors.Is(err, agent.ErrTooOld) && v.Install != "":
