@@ -64,6 +64,8 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		{name: "a role", config: right + "roles: {painter: shell}\n", says: "painter"},
 		{name: "a limit", config: right + "limits: {autofix: many}\n", says: "autofix"},
 		{name: "a time", config: right + "limits: {test_total: soon}\n", says: "test_total"},
+		{name: "a health check's program", config: right + "health: {checks: [{id: a, kind: command, command: nosuch --now}]}\n", says: "\"nosuch --now\" starts nosuch, and there is no such program", next: "correct health.checks (a)", runs: true},
+		{name: "a health check's script", config: right + "health: {checks: [{id: a, kind: command, command: ./nosuch.sh}]}\n", says: "starts ./nosuch.sh, which is not in the project", next: "correct health.checks (a)", runs: true},
 		{name: "a health check's kind", config: right + "health: {checks: [{id: a, kind: guess}]}\n", says: "guess"},
 		{name: "a path to show that is not there", config: right + "environment: {read: [/nowhere/cache]}\n", says: `"/nowhere/cache", which does not exist`, next: "mkdir -p /nowhere/cache"},
 		{name: "a path to show that is not absolute", config: right + "environment: {read: [cache]}\n", says: `"cache", which is not absolute`},

@@ -43,7 +43,7 @@ type LineError struct {
 
 func (e *LineError) Error() string { return e.Key + " in " + e.File + ": " + e.Says }
 
-// Lines are the lines that a run of the request starts; without a request, those that the configuration names.
+// Lines are the lines that a run of the request starts; without a request, those that the configuration names, for health checks too.
 func (p *Project) Lines(request forge.Request) (lines []Line) {
 	add := func(key, file string, ofSetUp bool, texts ...string) {
 		for _, text := range texts {
@@ -72,6 +72,16 @@ func (p *Project) Lines(request forge.Request) (lines []Line) {
 	add("tests_e2e", config.Name, false, p.Config.TestsE2E...)
 	if p.Config.Stress != "" {
 		add("stress", config.Name, false, p.Config.Stress)
+	}
+	if request.ID != "" {
+		return lines
+	}
+	for _, check := range p.Config.Health.Checks {
+		for _, text := range []string{check.Command, check.Start, check.Rerun} {
+			if text != "" {
+				add("health.checks ("+check.ID+")", config.Name, false, text)
+			}
+		}
 	}
 	return lines
 }
