@@ -1,5 +1,11 @@
 package environment
 
+import (
+	"strings"
+
+	"signalbox/internal/lazy"
+)
+
 // Setup commands share one shell, so that an environment that one of them activates applies to the next
 // command, to the tests and to the agent. The shell is not a process, which would die with ours, but its
 // saved state: after each successful line its exported variables, functions and folder are written below
@@ -16,7 +22,8 @@ if command -v bash >/dev/null 2>&1; then exec bash -c "$script" signalbox "$@"; 
 exec sh -c "$script" signalbox "$@"`
 
 // lineScript runs the line $1 in the state that the earlier lines left. It saves no settings of a single
-// command or run. The two renames at the end make a new state visible: a kill before them leaves the old
+// command or run, and no variable that still has the value it was passed: a saved one would outlive the user's
+// agreement to pass it, and hide its next value. A value that the line itself set is saved. The two renames at the end make a new state visible: a kill before them leaves the old
 // one, and the line runs again.
 //
 // pip prints the same for a failing index as for an unknown name; only its log tells them apart, so if pip
@@ -31,6 +38,8 @@ unheard() {
 	rm -f "$piplog"
 }
 if [ -e "$piplog" ]; then rm -f "$piplog"; fi
+signalbox_passed=$(env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p')
+for name in $signalbox_passed; do eval "signalbox_passed_$name=\${$name-}"; done
 if [ -r "$dir/variables" ]; then . "$dir/variables"; cd -- "$(cat "$dir/folder")" 2>/dev/null || :; fi
 save() {
 	mkdir -p "$dir" && pwd >"$dir/folder.new" && (
@@ -38,6 +47,9 @@ save() {
 		if [ "${PIP_LOG-}" = "$piplog" ]; then unset PIP_LOG; fi
 		if [ "${PIP_RETRIES-}" = 1 ]; then unset PIP_RETRIES; fi
 		unset PWD OLDPWD SHLVL HOME TMPDIR HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy
+		for name in $signalbox_passed; do
+			if eval "[ \"\${$name-}\" = \"\$signalbox_passed_$name\" ]"; then unset "$name"; fi
+		done
 		export -p
 		if [ -n "${BASH_VERSION-}" ]; then unset -f save unheard; declare -f; fi
 	) >"$dir/variables.new" && mv "$dir/variables.new" "$dir/variables" && mv "$dir/folder.new" "$dir/folder"
@@ -47,10 +59,14 @@ export PIP_LOG="${PIP_LOG-$piplog}" PIP_RETRIES="${PIP_RETRIES-1}"
 mkdir -p "$dir" 2>/dev/null
 eval "$1"`
 
-// activatedScript starts the program $1 with the setup's activation, in the folder it was given. A missing
-// program is exit code 127 without output, as agents expect.
+// activatedScript starts the program $2 with the setup's activation, in the folder it was given. The program's own
+// variables, whose names are $1, keep their values. A missing program is exit code 127 without output, as agents
+// expect.
 const activatedScript = `dir=` + stateDir + `
+own=$1; shift
+for name in $own; do eval "signalbox_own_$name=\${$name-}"; done
 if [ -r "$dir/variables" ]; then . "$dir/variables"; fi
+for name in $own; do eval "export $name=\"\$signalbox_own_$name\""; done
 command -v -- "$1" >/dev/null 2>&1 || exit 127
 exec "$@"`
 
@@ -70,8 +86,16 @@ func SetUpLine(line string) []string {
 	return []string{"sh", "-c", preferBash, "signalbox", lineScript, line}
 }
 
+var variableName = lazy.Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 // Activated returns the program that starts args with the setup's activation. Without a setup it starts
-// them as they are.
-func Activated(args []string) []string {
-	return append([]string{"sh", "-c", preferBash, "signalbox", activatedScript}, args...)
+// them as they are. The setup changes none of the program's own variables (KEY=value) but PATH.
+func Activated(args, variables []string) []string {
+	var own []string
+	for _, variable := range variables {
+		if name, _, _ := strings.Cut(variable, "="); name != "PATH" && variableName().MatchString(name) {
+			own = append(own, name)
+		}
+	}
+	return append([]string{"sh", "-c", preferBash, "signalbox", activatedScript, strings.Join(own, " ")}, args...)
 }

@@ -2,6 +2,7 @@ package environment
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,8 @@ type shellSession struct {
 	t    *testing.T
 	home string
 	path string
+	// passed are further variables that Signalbox passes.
+	passed []string
 	// problems, if not nil, is what the last line printed on standard error.
 	problems *string
 }
@@ -23,6 +26,7 @@ func (s shellSession) run(args []string) (stdout string, err error) {
 	s.t.Helper()
 	c := exec.CommandContext(s.t.Context(), args[0], args[1:]...)
 	c.Env = []string{"HOME=" + s.home, "PATH=" + s.path, "TMPDIR=/tmp", "SIGNALBOX_RUN_ID=run", "HTTPS_PROXY=of this command"}
+	c.Env = append(c.Env, s.passed...)
 	c.Dir = s.home
 	var out, problems bytes.Buffer
 	if s.problems != nil {
@@ -108,7 +112,7 @@ func TestAnActivatedEnvironmentAppliesToLaterPrograms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s.t = t
 			activated := func(args ...string) string {
-				out, err := s.run(Activated(args))
+				out, err := s.run(Activated(args, s.passed))
 				if err != nil {
 					t.Errorf("%q: %v", args, err)
 				}
@@ -121,6 +125,39 @@ func TestAnActivatedEnvironmentAppliesToLaterPrograms(t *testing.T) {
 			got := activated("sh", "-c", `printf '%s|%s|%s|%s|%s' "$VIRTUAL_ENV" "${PATH%%:*}" "${PWD##*/}" "${SIGNALBOX_ISSUE-none}" "$1"`, "x", "a  b'c")
 			if want := "here|/of/the/set-up|" + filepath.Base(s.home) + "|none|a  b'c"; got != want {
 				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// A variable that the user no longer passes, or whose value has changed, may not come back from an earlier line.
+func TestAPassedVariableIsNotKept(t *testing.T) {
+	t.Parallel()
+	for name, s := range shells(t) {
+		t.Run(name, func(t *testing.T) {
+			s.t = t
+			const show = `printf '%s|%s|%s' "${MY_TOKEN-none}" "${DIALECT-none}" "${NEW-none}"`
+			s.passed = []string{"MY_TOKEN=first\nsecret 'value' $x", "DIALECT=old", "9-odd.name=kept"}
+			s.line("export MY_TOKEN NEW=made DIALECT=set-by-the-line PATH=/of/the/set-up:$PATH")
+			s.line("true")
+			kept, err := os.ReadFile(filepath.Join(s.home, ".signalbox-shell", "variables"))
+			if err != nil || strings.Contains(string(kept), "secret") || strings.Contains(string(kept), "MY_TOKEN") {
+				t.Errorf("%v, kept\n%s", err, kept)
+			}
+			if got := s.line(show); got != s.passed[0][len("MY_TOKEN="):]+"|set-by-the-line|made" {
+				t.Errorf("while it is passed: %q", got)
+			}
+			s.passed = []string{"MY_TOKEN=second", "NEW=of the program"}
+			if got := s.line(show); got != "second|set-by-the-line|made" {
+				t.Errorf("with another value: %q", got)
+			}
+			if got, err := s.run(Activated([]string{"sh", "-c", show + `; printf '|%s' "${PATH%%:*}"`}, append(s.passed, "9-odd.name=x"))); err != nil ||
+				got != "second|set-by-the-line|of the program|/of/the/set-up" {
+				t.Errorf("in a program with variables of its own: %q, %v", got, err)
+			}
+			s.passed = nil
+			if got := s.line(show); got != "none|set-by-the-line|made" {
+				t.Errorf("without it: %q", got)
 			}
 		})
 	}
@@ -173,7 +210,7 @@ func TestPipsUnprintedErrorsAreRead(t *testing.T) {
 			if got := s.line(`printf %s "$PIP_RETRIES"`); got != "7" {
 				t.Errorf("a line's own choice became %q", got)
 			}
-			if got, _ := s.run(Activated([]string{"sh", "-c", `printf %s "${PIP_LOG-none}"`})); got != "none" {
+			if got, _ := s.run(Activated([]string{"sh", "-c", `printf %s "${PIP_LOG-none}"`}, nil)); got != "none" {
 				t.Errorf("other programs of the environment are given %q", got)
 			}
 		})

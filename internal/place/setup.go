@@ -37,7 +37,7 @@ type Activated struct{ environment.Environment }
 
 // Exec implements process.Executor.
 func (a Activated) Exec(ctx context.Context, c process.Command) (process.Result, error) {
-	c.Args = environment.Activated(c.Args)
+	c.Args = environment.Activated(c.Args, c.Env)
 	return a.Environment.Exec(ctx, c)
 }
 

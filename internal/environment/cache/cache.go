@@ -30,7 +30,7 @@ type Entry struct {
 	Environment string `json:"environment"`
 	// Commit is the commit of its tracked files.
 	Commit string `json:"commit"`
-	// Version is the version of the driver's format. Snapshots of another version are not used.
+	// Version is the version of the driver's format. A snapshot of another version than the Cache's is Forgotten.
 	Version string `json:"version"`
 	// Dir and Home are the paths of its folders as commands saw them; absolute paths in its files are only valid there.
 	Dir  string `json:"dir"`
@@ -53,6 +53,8 @@ type Cache struct {
 	// Dir is the folder, an absolute path. It is created with the first snapshot.
 	Dir   string
 	Clock func() time.Time
+	// Version is the version of the snapshots that can be used.
+	Version string
 	// Remove deletes a folder whatever it contains.
 	Remove func(dir string) error
 }

@@ -85,15 +85,16 @@ func TestASnapshotIsThereOnceItIsPublished(t *testing.T) {
 	expect(t, "when it was used again", found(t, c), one, two)
 }
 
-func TestADamagedSnapshotIsNotFound(t *testing.T) {
+func TestADamagedOrOlderSnapshotIsNotFound(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	broken, moved := publish(t, c, "broken", 1), publish(t, c, "moved", 1)
+	broken, moved, older := publish(t, c, "broken", 1), publish(t, c, "moved", 1), publish(t, c, "older", 1)
 	elsewhere := "elsewhere" + moved[len("moved"):]
 	for _, err := range []error{
 		os.WriteFile(filepath.Join(c.Path(broken), "base.json"), []byte("{"), 0o600),
 		os.Rename(c.Path(moved), c.Path(elsewhere)),
 		os.MkdirAll(filepath.Join(c.Dir, "not-ours"), 0o700),
+		os.WriteFile(filepath.Join(c.Path(older), "base.json"), []byte(`{"id": "`+older+`", "version": "of an older program"}`), 0o600),
 	} {
 		if err != nil {
 			t.Fatal(err)

@@ -65,5 +65,6 @@ func (c *Cache) entry(id string) (e Entry, err error) {
 	}
 	e.Used = info.ModTime()
 	e.Forgotten, err = exists(filepath.Join(c.Path(id), forgottenFile))
+	e.Forgotten = e.Forgotten || e.Version != c.Version
 	return e, err
 }

@@ -66,10 +66,16 @@ var tools = []string{"go", "node", "npm", "yarn", "pnpm", "bun", "deno", "python
 	"java", "javac", "mvn", "gradle", "gcc", "g++", "clang", "make", "cmake", "rustc", "cargo", "ruby", "bundle", "php", "composer", "dotnet", "git"}
 
 // Fingerprint implements environment.Environment. It identifies a tool by the path, size and time of its file, because asking
-// each for its version would take seconds. It doesn't see which version a version manager's shim chooses.
+// each for its version would take seconds. It doesn't see which version a version manager's shim chooses. Of the variables that
+// commands get it leaves out PATH, which often differs without finding another tool.
 func (e *Environment) Fingerprint() string {
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "clone %s\n%s\n%s %s\n%+v\nincluded %s\n", snapshotVersion, e.Isolation(), e.Dir(), e.home, DefaultIdentity, e.included)
+	for _, variable := range e.driver.config.Variables {
+		if !strings.HasPrefix(variable, "PATH=") {
+			_, _ = fmt.Fprintf(sum, "%q\n", variable)
+		}
+	}
 	release, _ := os.ReadFile("/etc/os-release") // a system without one is known by its tools
 	_, _ = fmt.Fprintf(sum, "%d\n%s", len(release), release)
 	for _, tool := range tools {

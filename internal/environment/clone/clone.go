@@ -139,7 +139,7 @@ func New(c Config) *Driver {
 		fetched.Sandbox = nil
 	}
 	d.submodules = &submodule.Store{Config: fetched}
-	d.snapshots = &cache.Cache{Dir: filepath.Join(c.State, cacheFolder), Clock: c.Clock, Remove: folder.Remove}
+	d.snapshots = &cache.Cache{Dir: filepath.Join(c.State, cacheFolder), Clock: c.Clock, Version: snapshotVersion, Remove: folder.Remove}
 	return d
 }
 

@@ -26,7 +26,7 @@ func (e *Environment) checkOut(ctx context.Context, m *made) error {
 			return err
 		}
 		snapshot, err = e.driver.snapshots.Find(func(s *cache.Entry) bool {
-			return s.Version == snapshotVersion && (m.Warm == nil || m.Warm.Snapshot == s.ID) && e.continues(ctx, s, m.Head)
+			return (m.Warm == nil || m.Warm.Snapshot == s.ID) && e.continues(ctx, s, m.Head)
 		})
 		unlock()
 		if err != nil {

@@ -119,7 +119,7 @@ func (e *Environment) alreadyKept(ctx context.Context, key string) (bool, error)
 	}
 	defer unlock()
 	snapshot, err := e.driver.snapshots.Find(func(s *cache.Entry) bool {
-		return s.Key == key && s.Version == snapshotVersion && s.Dir == e.Dir() && s.Home == e.home
+		return s.Key == key && s.Dir == e.Dir() && s.Home == e.home
 	})
 	if err != nil || snapshot == nil {
 		return false, err

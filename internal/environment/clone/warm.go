@@ -34,7 +34,7 @@ const (
 )
 
 // snapshotVersion is the version of the content of snapshots and of the ways to use them.
-const snapshotVersion = "2"
+const snapshotVersion = "3"
 
 // warm is the snapshot below the environment, as the marker has it. While it is there the snapshot is not deleted.
 type warm struct {
@@ -97,7 +97,7 @@ func (e *Environment) choose(ctx context.Context, m *made, suits func(*cache.Ent
 	}
 	defer unlock()
 	snapshot, err := e.driver.snapshots.Find(func(s *cache.Entry) bool {
-		return s.Version == snapshotVersion && s.Dir == e.Dir() && s.Home == e.home && suits(s)
+		return s.Dir == e.Dir() && s.Home == e.home && suits(s)
 	})
 	if err != nil || snapshot == nil {
 		return err

@@ -116,10 +116,11 @@ func TestTheFingerprintKnowsTheMachinesTools(t *testing.T) {
 	t.Parallel()
 	p := environmenttest.NewProject(t)
 	bin := t.TempDir()
+	var passed []string
 	fingerprint := func(id string) string {
 		t.Helper()
 		c := config(t, p)
-		c.Variables = []string{"PATH=" + bin + ":/usr/bin:/bin"}
+		c.Variables = append(passed[:len(passed):len(passed)], "PATH="+bin+":/usr/bin:/bin")
 		return madeAs(t, clone.New(c), p.Spec(id)).Fingerprint()
 	}
 	seen := map[string]string{fingerprint("one"): "at first"}
@@ -131,6 +132,8 @@ func TestTheFingerprintKnowsTheMachinesTools(t *testing.T) {
 		func() error { return os.Chtimes(filepath.Join(bin, "node"), time.Unix(1, 0), time.Unix(1, 0)) },
 		func() error { return os.WriteFile(filepath.Join(bin, "node"), []byte("#!/bin/sh\n#\n"), 0o700) },
 		func() error { return os.WriteFile(filepath.Join(p.Root, ".env"), []byte("KEY=other\n"), 0o600) },
+		func() error { passed = []string{"MY_TOKEN=one"}; return nil },
+		func() error { passed = []string{"MY_TOKEN=two"}; return nil },
 	} {
 		if err := change(); err != nil {
 			t.Fatal(err)
