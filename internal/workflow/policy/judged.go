@@ -90,8 +90,12 @@ func names(word, file string) bool {
 }
 
 // covers reports whether a pattern means the file, in any folder. A pattern is the name of a file, the path of one or, with a slash
-// at its end, a folder with everything below it.
+// at its end, a folder with everything below it. One that begins with a slash holds in the project's own folder alone.
 func covers(pattern, file string) bool {
+	if rooted, ok := strings.CutPrefix(pattern, "/"); ok {
+		matches, err := path.Match(rooted, file)
+		return matches && err == nil
+	}
 	if folder, ok := strings.CutSuffix(pattern, "/"); ok {
 		return strings.HasPrefix(file, folder+"/") || strings.Contains(file, "/"+folder+"/")
 	}

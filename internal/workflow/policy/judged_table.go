@@ -16,7 +16,7 @@ var (
 // data are the ends of names of files that only some programs take commands from; scripts those of files that an interpreter starts.
 var (
 	data    = []string{".txt", ".md", ".json", ".csv", ".tsv", ".xml", ".html", ".log"}
-	scripts = []string{"", ".sh", ".bash", ".zsh", ".bats", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".pl", ".php", ".lua", ".awk", ".sed", ".jq", ".mk", ".tcl", ".ps1"}
+	scripts = []string{"", ".sh", ".bash", ".zsh", ".bats", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".pl", ".pm", ".t", ".php", ".inc", ".lua", ".awk", ".sed", ".jq", ".mk", ".tcl", ".ps1"}
 )
 
 // feeders start commands that they read. interpreters do so too, unless they are given a file. builders start, with "run", the program that
@@ -31,10 +31,10 @@ var (
 // runners returns the programs that take folders for packages, tests or texts to check, and start no other file below them: those of
 // Judging, except the ones that start any program, and further ones.
 var runners = sync.OnceValue(func() []string {
-	all := []string{"go", "gofmt", "goimports", "gofumpt", "gotestsum", "ginkgo", "staticcheck", "govulncheck", "unittest", "--test", "manage.py", "setup.py", "compileall", "black", "isort",
-		"shellcheck", "shfmt", "yamllint", "hadolint", "codespell", "rustfmt", "clang-format", "clang-tidy", "cppcheck", "bats", "behave", "cucumber", "robot", "busted", "tap", "nose2",
-		"zig", "dub", "cabal", "stack", "dune", "lein", "rebar3", "crystal", "gleam", "flutter", "dart", "julia", "Rscript", "nx", "turbo", "lerna", "ng", "scons", "xcodebuild", "pants",
-		"terraform", "tofu", "tflint", "helm", "buf", "git", "curl", "wget", "apt", "apt-get", "apk", "dnf", "yum", "brew", "conda", "mamba", "gem", "corepack", "nvm",
+	all := []string{"gofmt", "goimports", "gofumpt", "gotestsum", "ginkgo", "govulncheck", "unittest", "--test", "manage.py", "setup.py", "compileall",
+		"shfmt", "hadolint", "rustfmt", "clang-format", "cppcheck", "robot",
+		"dub", "cabal", "stack", "dune", "crystal", "gleam", "julia", "Rscript", "lerna", "xcodebuild",
+		"terraform", "tofu", "helm", "git", "curl", "wget", "apt", "apt-get", "apk", "dnf", "yum", "brew", "conda", "mamba", "gem", "corepack", "nvm",
 		"cd", "pushd", "mkdir", "rm", "touch", "chmod", "chown", "export", "set", "command", "which", "type", "sleep"}
 	for _, row := range Judging {
 		all = append(all, row.Programs...)
@@ -50,7 +50,7 @@ var Starters = []string{"make", "gmake", "npm", "pnpm", "yarn", "bun", "npx", "j
 
 // Judging lists, for programs by their base names, the files that they read without being told to and that decide what a test
 // says, or whether it runs at all. The patterns are those of path.Match, and hold in any folder; one with a slash at its end is
-// a folder.
+// a folder, and one that begins with a slash is in the project's own.
 //
 // A whole file counts even if only a part of it matters: a package.json says in four places what "npm test" is. Files that only
 // list packages, such as requirements.txt, are left out; they are reviewed like any other change. So is the go.mod at the root:
@@ -67,12 +67,19 @@ var Judging = []struct {
 	{[]string{"npm", "pnpm", "yarn", "bun", "npx", "jest", "vitest", "mocha", "ava", "karma", "playwright", "cypress"},
 		[]string{"jest.config.*", "jest.setup.*", "vitest.config.*", "vitest.workspace.*", "vite.config.*", ".mocharc.*", "ava.config.*",
 			"karma.conf.*", "playwright.config.*", "cypress.config.*"}},
+	// What the code of the tests is turned into, and how much of it must be covered.
+	{[]string{"nyc", "c8", "babel", "webpack", "jest"}, []string{".nycrc*", ".c8rc*", "babel.config.*", ".babelrc*", "webpack.config.*"}},
+	{[]string{"nx", "turbo", "ng"}, []string{"nx.json", "turbo.json", "angular.json", "project.json"}},
+	{[]string{"tap", "cucumber", "cucumber-js"}, []string{".taprc", "cucumber.*"}},
 	// deno test: its tasks, and which files are tests.
 	{[]string{"deno"}, []string{"deno.json", "deno.jsonc"}},
 	// conftest.py can skip or pass every test; the others have addopts, testpaths and plug-ins.
 	{[]string{"pytest", "py.test", "tox", "nox", "coverage"}, []string{"conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", "setup.cfg", "tox.ini", "pyproject.toml", ".coveragerc"}},
 	// Python imports these before anything else, and a module next to the tests instead of the installed one.
-	{[]string{"python", "python3", "pytest", "py.test"}, []string{"sitecustomize.py", "usercustomize.py", "unittest.py", "pytest.py"}},
+	{[]string{"python", "python3", "pytest", "py.test"}, []string{"sitecustomize.py", "usercustomize.py", "unittest.py", "pytest.py", "pluggy.py", "_pytest/",
+		"/ast.py", "/contextlib.py", "/difflib.py", "/json.py", "/re.py", "/subprocess.py", "/traceback.py", "/types.py", "/warnings.py"}},
+	{[]string{"behave", "nose2"}, []string{"behave.ini", ".behaverc", "environment.py", "unittest.cfg", "nose2.cfg"}},
+	{[]string{"pants"}, []string{"pants.toml", "BUILD"}},
 	// The sessions of nox are functions in this file.
 	{[]string{"nox"}, []string{"noxfile.py"}},
 	// Installing the project runs its own build.
@@ -83,7 +90,13 @@ var Judging = []struct {
 	// Tasks, and the versions of all programs.
 	{[]string{"mise"}, []string{"mise.toml", ".mise.toml", "mise.local.toml", ".tool-versions", "mise-tasks/", ".mise/"}},
 	// build.rs runs before the tests, .cargo/config.toml names runner and wrapper, Cargo.toml has "test = false" and "harness = false".
-	{[]string{"cargo"}, []string{"build.rs", ".cargo/", "Cargo.toml", "rust-toolchain", "rust-toolchain.toml", "nextest.toml"}},
+	{[]string{"cargo"}, []string{"build.rs", ".cargo/", "Cargo.toml", "rust-toolchain", "rust-toolchain.toml", "nextest.toml", "clippy.toml", ".clippy.toml", "deny.toml"}},
+	// A workspace replaces modules, and leaves folders out.
+	{[]string{"go"}, []string{"go.work"}},
+	{[]string{"zig", "scons"}, []string{"build.zig", "SConstruct", "SConscript"}},
+	{[]string{"lein", "rebar3"}, []string{"project.clj", "rebar.config*"}},
+	{[]string{"dart", "flutter"}, []string{"dart_test.yaml", "analysis_options.yaml"}},
+	{[]string{"bats", "busted"}, []string{"*.bash", ".busted"}},
 	// A test task can ignore its failures. The wrapper is a script that downloads a program.
 	{[]string{"gradle", "gradlew"}, []string{"*.gradle", "*.gradle.kts", "gradle.properties", "gradlew", "gradle/", "buildSrc/"}},
 	{[]string{"mvn", "mvnw"}, []string{"pom.xml", "mvnw", ".mvn/"}},
@@ -97,7 +110,7 @@ var Judging = []struct {
 	{[]string{"mix"}, []string{"mix.exs", "test_helper.exs"}},
 	{[]string{"swift"}, []string{"Package.swift"}},
 	// These files list the tests; nothing finds a test that they leave out.
-	{[]string{"ctest", "cmake", "ninja"}, []string{"CMakeLists.txt", "*.cmake", "CMakePresets.json", "build.ninja"}},
+	{[]string{"ctest", "cmake", "ninja"}, []string{"CMakeLists.txt", "*.cmake", "CMakePresets.json", "DartConfiguration.tcl", "build.ninja"}},
 	{[]string{"meson"}, []string{"meson.build"}},
 	{[]string{"bazel", "bazelisk"}, []string{"BUILD", "BUILD.bazel", "WORKSPACE", "MODULE.bazel", ".bazelrc", "*.bzl"}},
 	{[]string{"prove"}, []string{".proverc"}},
@@ -105,6 +118,10 @@ var Judging = []struct {
 	{[]string{"golangci-lint"}, []string{".golangci.*"}},
 	{[]string{"eslint", "tsc", "biome", "prettier"}, []string{"eslint.config.*", ".eslintrc*", ".eslintignore", "tsconfig*.json", "biome.json"}},
 	{[]string{"ruff", "mypy", "flake8", "pylint"}, []string{"ruff.toml", ".ruff.toml", "mypy.ini", ".mypy.ini", ".flake8", ".pylintrc", "setup.cfg", "pyproject.toml"}},
+	{[]string{"black", "isort", "codespell"}, []string{"pyproject.toml", "setup.cfg", ".isort.cfg", ".codespellrc"}},
+	{[]string{"shellcheck", "yamllint", "staticcheck", "clang-tidy"}, []string{".shellcheckrc", "shellcheckrc", ".yamllint*", "staticcheck.conf", ".clang-tidy"}},
+	{[]string{"stylelint", "markdownlint", "markdownlint-cli2"}, []string{".stylelintrc*", "stylelint.config.*", ".stylelintignore", ".markdownlint*"}},
+	{[]string{"phpstan", "buf", "tflint"}, []string{"phpstan.neon*", "phpstan.dist.neon", "buf.yaml", ".tflint.hcl"}},
 	{[]string{"pre-commit"}, []string{".pre-commit-config.yaml"}},
 	// The services that tests use.
 	{[]string{"docker", "docker-compose", "podman"}, []string{"Dockerfile", "*.Dockerfile", "Containerfile", "docker-compose*.yml", "docker-compose*.yaml", "compose*.yml", "compose*.yaml"}},
