@@ -29,50 +29,52 @@ exec sh -c "$script" signalbox "$@"`
 // pip prints the same for a failing index as for an unknown name; only its log tells them apart, so if pip
 // found no version, the log decides. pip also retries less often than by default, because Signalbox itself
 // waits and retries. A value set by the user or the line wins in both cases.
-const lineScript = `dir=` + stateDir + `
-piplog=$dir/pip.log
+//
+// All names begin with signalbox_, because a line may set any other.
+const lineScript = `signalbox_dir=` + stateDir + `
+signalbox_piplog=$signalbox_dir/pip.log
 unheard() {
-	if [ "$1" != 0 ] && grep -q "(from versions: none)" "$piplog"; then
-		sed -n '/(from versions: none)/q; s/.*\(Could not fetch URL .*\)/pip: \1/p' "$piplog" | tail -n 5 >&2
+	if [ "$1" != 0 ] && grep -q "(from versions: none)" "$signalbox_piplog"; then
+		sed -n '/(from versions: none)/q; s/.*\(Could not fetch URL .*\)/pip: \1/p' "$signalbox_piplog" | tail -n 5 >&2
 	fi
-	rm -f "$piplog"
+	rm -f "$signalbox_piplog"
 }
-if [ -e "$piplog" ]; then rm -f "$piplog"; fi
+if [ -e "$signalbox_piplog" ]; then rm -f "$signalbox_piplog"; fi
 signalbox_passed=$(env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p')
-for name in $signalbox_passed; do eval "signalbox_passed_$name=\${$name-}"; done
-if [ -r "$dir/variables" ]; then . "$dir/variables"; cd -- "$(cat "$dir/folder")" 2>/dev/null || :; fi
+for signalbox_name in $signalbox_passed; do eval "signalbox_passed_$signalbox_name=\${$signalbox_name-}"; done
+if [ -r "$signalbox_dir/variables" ]; then . "$signalbox_dir/variables"; cd -- "$(cat "$signalbox_dir/folder")" 2>/dev/null || :; fi
 save() {
-	mkdir -p "$dir" && pwd >"$dir/folder.new" && (
-		for name in $(env | sed -n 's/^\(SIGNALBOX_[A-Z0-9_]*\)=.*/\1/p'); do unset "$name"; done
-		if [ "${PIP_LOG-}" = "$piplog" ]; then unset PIP_LOG; fi
+	mkdir -p "$signalbox_dir" && pwd >"$signalbox_dir/folder.new" && (
+		for signalbox_name in $(env | sed -n 's/^\(SIGNALBOX_[A-Z0-9_]*\)=.*/\1/p'); do unset "$signalbox_name"; done
+		if [ "${PIP_LOG-}" = "$signalbox_piplog" ]; then unset PIP_LOG; fi
 		if [ "${PIP_RETRIES-}" = 1 ]; then unset PIP_RETRIES; fi
 		unset PWD OLDPWD SHLVL HOME TMPDIR HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy
-		for name in $signalbox_passed; do
-			if eval "[ \"\${$name-}\" = \"\$signalbox_passed_$name\" ]"; then unset "$name"; fi
+		for signalbox_name in $signalbox_passed; do
+			if eval "[ \"\${$signalbox_name-}\" = \"\$signalbox_passed_$signalbox_name\" ]"; then unset "$signalbox_name"; fi
 		done
 		export -p
 		if [ -n "${BASH_VERSION-}" ]; then unset -f save unheard; declare -f; fi
-	) >"$dir/variables.new" && mv "$dir/variables.new" "$dir/variables" && mv "$dir/folder.new" "$dir/folder"
+	) >"$signalbox_dir/variables.new" && mv "$signalbox_dir/variables.new" "$signalbox_dir/variables" && mv "$signalbox_dir/folder.new" "$signalbox_dir/folder"
 }
-trap 'status=$?; trap - EXIT; if [ "$status" = 0 ]; then save || status=$?; fi; if [ -e "$piplog" ]; then unheard "$status"; fi; exit "$status"' EXIT
-export PIP_LOG="${PIP_LOG-$piplog}" PIP_RETRIES="${PIP_RETRIES-1}"
-mkdir -p "$dir" 2>/dev/null
+trap 'status=$?; trap - EXIT; if [ "$status" = 0 ]; then save || status=$?; fi; if [ -e "$signalbox_piplog" ]; then unheard "$status"; fi; exit "$status"' EXIT
+export PIP_LOG="${PIP_LOG-$signalbox_piplog}" PIP_RETRIES="${PIP_RETRIES-1}"
+mkdir -p "$signalbox_dir" 2>/dev/null
 eval "$1"`
 
 // activatedScript starts the program $2 with the setup's activation, in the folder it was given. The program's own
 // variables, whose names are $1, keep their values. A missing program is exit code 127 without output, as agents
 // expect.
-const activatedScript = `dir=` + stateDir + `
-own=$1; shift
-for name in $own; do eval "signalbox_own_$name=\${$name-}"; done
-if [ -r "$dir/variables" ]; then . "$dir/variables"; fi
-for name in $own; do eval "export $name=\"\$signalbox_own_$name\""; done
+const activatedScript = `signalbox_dir=` + stateDir + `
+signalbox_own=$1; shift
+for signalbox_name in $signalbox_own; do eval "signalbox_own_$signalbox_name=\${$signalbox_name-}"; done
+if [ -r "$signalbox_dir/variables" ]; then . "$signalbox_dir/variables"; fi
+for signalbox_name in $signalbox_own; do eval "export $signalbox_name=\"\$signalbox_own_$signalbox_name\""; done
 command -v -- "$1" >/dev/null 2>&1 || exit 127
 exec "$@"`
 
 // verifyScript runs the line $1 as lineScript does, in the folder that the lines left, and saves no state.
-const verifyScript = `dir=` + stateDir + `
-if [ -r "$dir/variables" ]; then . "$dir/variables"; cd -- "$(cat "$dir/folder")" 2>/dev/null || :; fi
+const verifyScript = `signalbox_dir=` + stateDir + `
+if [ -r "$signalbox_dir/variables" ]; then . "$signalbox_dir/variables"; cd -- "$(cat "$signalbox_dir/folder")" 2>/dev/null || :; fi
 eval "$1"`
 
 // VerifyLine returns the program that runs one verification after a setup.
