@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"signalbox/internal/lazy"
 )
 
 // Judged returns the reasons to look at a change of what judges it, one for each file. If an agent writes "exit 0" into the script
@@ -26,7 +28,7 @@ func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 		isNew := f.OldMode == ModeNone
 		judges := func(file string) bool {
 			return slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, file) }) || r.runs(file) || !isNew && r.reads(file) ||
-				!isNew && r.blind && (f.OldMode == modeExecutable || f.NewMode == modeExecutable || slices.Contains(scripts, path.Ext(file)))
+				!isNew && r.blind && (f.OldMode == modeExecutable || f.NewMode == modeExecutable || !slices.Contains(data, strings.ToLower(path.Ext(file))))
 		}
 		// A new go.mod below the root excludes its folder, with the tests in it, from "go test ./...".
 		if runsGo && isNew && strings.HasSuffix(f.Path, "/go.mod") || r.garbled && !isNew || judges(f.Path) || slices.ContainsFunc(f.LinkedAs, judges) {
@@ -76,18 +78,24 @@ func words(lines []string) (all []string) {
 // $PWD/check.sh, of which words leaves PWD/check.sh.
 func names(word, file string) bool {
 	if rooted, ok := strings.CutPrefix(word, "PWD/"); ok || path.IsAbs(word) {
-		word = "/" + strings.TrimPrefix(rooted, "/")
-		if strings.HasSuffix(path.Clean(word), "/"+file) {
-			return true
-		}
+		parts := strings.Split(strings.TrimPrefix(path.Clean("/"+rooted), "/"), "/")
+		word = strings.Join(parts[max(0, len(parts)-1-strings.Count(file, "/")):], "/")
 	}
 	word = strings.TrimPrefix(path.Clean("/"+word), "/") // the dot of a hidden folder stays
-	if strings.Trim(word, "*?[]/.") == "" {              // a bare * would make every change suspicious
+	if file == word || strings.HasSuffix(file, "/"+word) && word != "" {
+		return true
+	}
+	if word = bracketed().ReplaceAllString(word, "?"); strings.Trim(word, "*?/.") == "" { // a bare * would make every change suspicious
 		return false
 	}
-	word = strings.TrimPrefix(word, "*/")
-	return covers(word, file) || file == word || strings.HasSuffix(file, "/"+word)
+	for first, rest, ok := strings.Cut(word, "/"); ok && strings.Trim(first, "*?") == ""; first, rest, ok = strings.Cut(word, "/") {
+		word = rest // any folder, or the project's own
+	}
+	return covers(word, file)
 }
+
+// bracketed matches a choice of characters in a shell's pattern.
+var bracketed = lazy.Pattern(`\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]`)
 
 // covers reports whether a pattern means the file, in any folder. A pattern is the name of a file, the path of one or, with a slash
 // at its end, a folder with everything below it. One that begins with a slash holds in the project's own folder alone.

@@ -20,11 +20,16 @@ var (
 )
 
 // feeders start commands that they read. interpreters do so too, unless they are given a file. builders start, with "run", the program that
-// they make of a folder. printsFolder are the commands that print the project's folder.
+// they make of a folder. launchers start the program that their arguments name. readers set variables to what only running tells. searched are
+// the variables that name folders of programs and modules. printsFolder are the commands that print the project's folder.
 var (
 	builders     = []string{"go", "cargo", "zig", "swift", "dotnet"}
 	feeders      = []string{"xargs", "parallel", "eval"}
 	interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "busybox", "python", "python3", "node", "perl", "ruby", "php"}
+	shells       = []string{"sh", "bash", "dash", "zsh", "ksh", "busybox"}
+	launchers    = []string{"exec", "env", "time", "nice", "ionice", "timeout", "sudo", "nohup", "command", "xargs", "parallel", "xvfb-run", "python", "python3", "node", "php", "npx", "uv", "poetry", "pipenv", "nix", "run", "develop", "error"}
+	readers      = []string{"read", "unset", "mapfile", "readarray", "getopts"}
+	searched     = []string{"PATH", "PERL5LIB", "NODE_PATH", "RUBYLIB", "LUA_PATH"}
 	printsFolder = []string{"pwd", "pwd -P", "git rev-parse --show-toplevel"}
 )
 
@@ -35,7 +40,7 @@ var runners = sync.OnceValue(func() []string {
 		"shfmt", "hadolint", "rustfmt", "clang-format", "cppcheck", "robot",
 		"dub", "cabal", "stack", "dune", "crystal", "gleam", "julia", "Rscript", "lerna", "xcodebuild",
 		"terraform", "tofu", "helm", "git", "curl", "wget", "apt", "apt-get", "apk", "dnf", "yum", "brew", "conda", "mamba", "gem", "corepack", "nvm",
-		"cd", "pushd", "mkdir", "rm", "touch", "chmod", "chown", "export", "set", "command", "which", "type", "sleep"}
+		"cd", "pushd", "mkdir", "rm", "touch", "chmod", "chown", "export", "set", "which", "type", "sleep"}
 	for _, row := range Judging {
 		all = append(all, row.Programs...)
 	}

@@ -34,7 +34,7 @@ func (r *reading) line(text string) bool {
 	if err != nil {
 		return false
 	}
-	l := &shellLine{text: text, known: map[string]string{"PWD": ".", "HOME": "/home", "PORT": bound, "IFS": " \t\n"}, looks: true}
+	l := &shellLine{text: text, known: map[string]string{"PWD": ".", "SIGNALBOX_ENV_DIR": ".", "HOME": "/home", "PORT": bound, "IFS": " \t\n"}, looks: true}
 	l.say(words([]string{text}))
 	syntax.Walk(parsed, l.bind)
 	syntax.Walk(parsed, l.visit)
@@ -58,7 +58,9 @@ type shellLine struct {
 	known map[string]string
 	// said are its words, unquoted and as they are written; written are those of commands that write files; inner are texts that may be lines.
 	said, written, given, inner []string
-	looks, blind                bool
+	// folders are those that it changes to.
+	folders      []string
+	looks, blind bool
 }
 
 // The values of variables that are only known when the line runs, as patterns: anything, or one of the words of the line.
@@ -80,8 +82,22 @@ func (l *shellLine) bind(node syntax.Node) bool {
 		}
 	case *syntax.WordIter:
 		l.known[n.Name.Value] = bound
+		if slices.ContainsFunc(l.fold(n.Items...), bare) {
+			l.known[n.Name.Value] = anything
+		}
+	case *syntax.CallExpr:
+		if fields := l.fold(n.Args...); len(fields) > 1 && slices.Contains(readers, fields[0]) {
+			for _, name := range fields[1:] {
+				l.known[name] = anything
+			}
+		}
 	}
 	return true
+}
+
+// bare reports whether a field may be anything in the current folder, or the folder itself.
+func bare(field string) bool {
+	return field != "/" && strings.Trim(field, "*?/.") == "" && !strings.HasPrefix(field, "/")
 }
 
 // mostFields bounds what the braces of one word make, and longestValue what variables made of others do.
@@ -124,8 +140,17 @@ func (l *shellLine) printed(to io.Writer, s *syntax.CmdSubst) error {
 func (l *shellLine) visit(node syntax.Node) bool {
 	switch n := node.(type) {
 	case *syntax.Assign:
-		if n.Name != nil && n.Value != nil && n.Name.Value == "PATH" {
-			for _, folder := range strings.Split(strings.Join(l.fold(n.Value), ":"), ":") {
+		if n.Value == nil {
+			break
+		}
+		text, name := strings.Join(l.fold(n.Value), ":"), ""
+		if n.Name != nil {
+			name = n.Name.Value
+		} else {
+			name, text, _ = strings.Cut(text, "=") // the whole word is quoted
+		}
+		if slices.Contains(searched, name) {
+			for _, folder := range strings.Split(text, ":") {
 				l.give(folder)
 			}
 		}
@@ -174,21 +199,51 @@ func (l *shellLine) call(program string, fields []string) {
 		return
 	}
 	l.looks = false
-	builds := slices.Contains(builders, program) && len(fields) > 1 && fields[1] == "run"
-	if !builds && has(func(field string) bool { return slices.Contains(runners(), path.Base(field)) }) {
+	if program == "cd" || program == "pushd" {
+		l.folders = append(l.folders, fields[1:]...)
+	}
+	runs := runner(fields) && !(slices.Contains(builders, program) && len(fields) > 1 && fields[1] == "run")
+	shell := slices.IndexFunc(fields, func(field string) bool {
+		first, _, _ := strings.Cut(field, " ")
+		return slices.Contains(shells, path.Base(first))
+	})
+	if runs && shell < 0 {
 		return
 	}
 	l.blind = l.blind || program == "find" || slices.Contains(feeders, program) ||
 		slices.Contains(interpreters, program) && !slices.ContainsFunc(fields[1:], namesWhatRuns) ||
+		shell > 0 && slices.Contains(shells, path.Base(fields[shell])) && !slices.ContainsFunc(fields[shell+1:], namesWhatRuns) ||
 		has(func(field string) bool { return strings.Contains(field, anything) && strings.Trim(field, "*/.") == "" })
+	if l.blind || has(bare) {
+		l.given = append(l.given, l.folders...)
+	}
 	for _, field := range fields {
-		if _, value, ok := strings.Cut(field, "="); ok {
+		if _, value, ok := strings.Cut(field, "="); ok && !runs {
 			l.give(value)
 		}
-		if l.give(strings.TrimLeft(field, "@")); strings.ContainsAny(field, " \t\n;") {
+		if !runs {
+			l.give(strings.TrimLeft(field, "@"))
+			if joined, ok := strings.CutPrefix(field, "-I"); ok {
+				l.give(joined)
+			}
+		}
+		if strings.ContainsAny(field, " \t\n;") {
 			l.inner = append(l.inner, field)
 		}
 	}
+}
+
+// runner reports whether a call starts one of the runners, itself or by a launcher. A word further on says nothing about the program.
+func runner(fields []string) bool {
+	for _, field := range fields {
+		switch base := path.Base(field); {
+		case slices.Contains(runners(), base):
+			return true
+		case !slices.Contains(launchers, base) && !strings.HasPrefix(field, "-") && strings.Trim(field, "0123456789.smh") != "" && !strings.Contains(field, "="):
+			return false
+		}
+	}
+	return false
 }
 
 // readsScript reports whether an option has a program read commands or patterns from a file, or start something.
