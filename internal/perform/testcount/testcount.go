@@ -43,24 +43,24 @@ var languages = sync.OnceValue(func() []language {
 	hashes := `(?m)^\s*#.*$`
 	var all []language
 	for _, row := range [][6]string{
-		{`_test\.go$`, `(?m)^\s*//(?:[^g \t\n].*|g[^o\n].*|[ \t]+(?:[^+ \t\n].*)?)?$|(?s:/\*.*?\*/)`, // a build constraint isn't a comment
+		{`_test\.go$`, `(?m)^\s*//(?:[^g \t\n].*|g[^o\n].*|go[^:\n].*|[ \t]+(?:[^+ \t\n].*)?)?$|(?s:/\*.*?\*/)`, // a build constraint isn't a comment
 			`(?m)^func (?:Test|Fuzz|Example)\w*\(|\.Run\(`,
 			`\.Skip(?:Now|f)?\(|(?m)^//go:build|^//[ \t]*\+build|^package[ \t]+documentation\b`, `\.(?:Error|Fatal|Fail)\w*\(|\b(?:assert|require)\.\w+\(`,
 			// All of TestMain, to the end of its line or to the brace that closes it: another word in it can undo m.Run.
-			`(?m)^.*\bTestMain\s*\((?:.*\}\s*?$|(?s:.*?)(?:^\}|\z))|^.*(?:\b(?:os|syscall)\.Exit\b|\bExit\(|\bGoexit\b|\bsyscall\.(?:Exec|(?:Raw)?Syscall)).*$`},
+			`(?m)^.*\bTestMain\s*\((?:.*\}\s*?$|(?s:.*?)(?:^\}|\z))|^.*(?:\b(?:os|syscall)\.Exit\b|\bExit\(|\bGoexit\b|\bsyscall\.(?:Exec|(?:Raw)?Syscall)|\bos\.Args\s*=|\bflag\.Set\(\s*"test\.).*$`},
 		{`(?:^|/)(?:test_[^/]*|[^/]*_tests?|tests?|conftest)\.py$|(?:^|/)tests?/(?:.*/)?__init__\.py$`, hashes, `(?m)^\s*(?:async\s+)?def test\w*\(|^\s*class\s+(?:Test\w*|\w+\(.*TestCase\b)`,
-			`(?m)^\s+def __init__\(|@(?:pytest\.mark\.|unittest\.)?(?:skip\w*|xfail|expectedFailure)|\bpytest\.(?:skip|xfail|importorskip)\(|\bskipTest\(|\bSkipTest\b|collect_ignore|__test__`,
+			`(?m)^\s+def __init__\(|@(?:(?:pytest\.)?mark\.|unittest\.)?(?:skip\w*|xfail|expectedFailure)|\bmark\.(?:skip\w*|xfail)\b|\bpytest\.(?:skip|xfail|importorskip)\(|\bskipTest\(|\bSkipTest\b|collect_ignore|__test__`,
 			`\bassert\b|\.assert\w+\(|\.raises\(`,
-			`(?m)^.*(?:\b_exit\b|\b(?:exit|quit)\(|\braise\s+SystemExit\b|\bpytest_(?:sessionfinish|unconfigure|collection|runtest|pyfunc_call|ignore_collect|cmdline)).*$`},
+			`(?m)^.*(?:\b_exit\b|\b(?:exit|quit)\(|\braise\s+SystemExit\b|\bdef load_tests\(|^\s*del\s+Test|\bpytest_(?:sessionfinish|unconfigure|collection|runtest|pyfunc_call|ignore_collect|cmdline)).*$`},
 		{`(?:\.(?:test|spec|cy|e2e)\.[cm]?[jt]sx?|(?:^|/)(?:__tests__|tests?|spec)/.*\.[cm]?[jt]sx?|(?:^|/)tests?\.[cm]?[jt]sx?)$`, slashes,
 			`(?:^|[^\w.])(?:it|test)(?:\.\w+)*\s*[(\x60]`,
-			`\b(?:it|test|describe|suite|context)\.(?:skip\w*|todo|failing|fails|fixme|only)\b|\bx(?:it|test|describe)\s*\(|\bthis\.skip\(`,
+			`\b(?:it|test|describe|suite|context)(?:\.\w+)*\.(?:skip\w*|todo|failing|fails|fixme|only|runIf)\b|\b(?:x(?:it|test|describe)|f(?:it|describe))\s*\(|\b\w+\.skip\(|[{,]\s*(?:skip|todo|only)\s*:`,
 			`\bexpect\s*\(|\bassert\b|\.should\b`,
 			`(?m)^.*\b(?:process|Deno)\b[?.\['"\x60\s]+(?:exit|exitCode|reallyExit)\b.*$`},
 		{`(?:Tests?|IT|Spec)\.(?:java|kt|groovy|scala)$|(?:^|/)src/test/.*\.(?:java|kt|groovy|scala)$`, slashes,
-			`@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|Property)\b`, `@(?:Disabled|Ignore)|\bassum(?:e|ption)`,
+			`@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|Property)\b`, `@(?:Disabled|Enabled|Ignore)|\bassum(?:e|ption)`,
 			`\bassert\w*\s*\(|\bverify\s*\(|\bshould\w*`, `(?m)^.*(?:\bSystem\.exit|\.halt\(|\bexitProcess).*$`},
-		{`\.rs$`, slashes, `#\[(?:\w+::)*test\b`, `#\[ignore|#!?\[cfg(?:_attr)?\((?:[^t]|t[^e]|te[^s]|tes[^t]|test[^)])`, `\b(?:debug_)?assert\w*!|#\[should_panic`, `(?m)^.*\bprocess::exit\b.*$`},
+		{`\.rs$`, slashes, `#\[(?:\w+::)*test\b|#\[cfg\(test\)\]\s*(?:pub\s+)?mod\b`, `#\[ignore|#!?\[cfg(?:_attr)?\((?:[^t]|t[^e]|te[^s]|tes[^t]|test[^)])`, `\b(?:debug_)?assert\w*!|#\[should_panic`, `(?m)^.*\bprocess::exit\b.*$`},
 		{`\.zig$`, slashes, `(?m)^\s*test\b`, `\bSkipZigTest\b`, `\bexpect\w*\(`, `(?m)^.*\bprocess\.exit\b.*$`},
 		{`(?:_spec|_test|(?:^|/)test_[^/]*)\.rb$`, hashes, `(?m)^\s*(?:it|specify|scenario|example|test)\b|^\s*def test_`,
 			`(?m)^\s*(?:skip|pending|xit|xspecify|xdescribe|xcontext)\b|,\s*(?:skip|pending):`, `\bexpect\b|\bassert\w*|\bmust_\w+`,
