@@ -15,7 +15,7 @@ import (
 // which may start what is in there; or if a program of a line reads it without being told to (see Judging). Data that a line only
 // looks at doesn't count. A new file counts only by the last two rules, because no test relied on it before.
 func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
-	r := read(slices.Concat(tests, setUp))
+	r, blindTests := read(slices.Concat(tests, setUp)), read(tests).blind // an installer that is piped into a shell starts none of the sources
 	implied := slices.Concat(ReadBy(words(tests)), ReadBy(words(setUp)))
 	// A script may start any runner, and so may a program that takes its commands from a file: then all patterns count.
 	if r.blind || slices.ContainsFunc(words(tests), startsUnseen) {
@@ -28,7 +28,8 @@ func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 		isNew := f.OldMode == ModeNone
 		judges := func(file string) bool {
 			return slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, file) }) || r.runs(file) || !isNew && r.reads(file) ||
-				!isNew && r.blind && (f.OldMode == modeExecutable || f.NewMode == modeExecutable || !slices.Contains(data, strings.ToLower(path.Ext(file))))
+				!isNew && r.blind && (f.OldMode == modeExecutable || f.NewMode == modeExecutable || slices.Contains(scripts, path.Ext(file))) ||
+				!isNew && blindTests && !slices.Contains(data, strings.ToLower(path.Ext(file)))
 		}
 		// A new go.mod below the root excludes its folder, with the tests in it, from "go test ./...".
 		if runsGo && isNew && strings.HasSuffix(f.Path, "/go.mod") || r.garbled && !isNew || judges(f.Path) || slices.ContainsFunc(f.LinkedAs, judges) {

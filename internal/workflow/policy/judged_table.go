@@ -21,7 +21,7 @@ var (
 
 // feeders start commands that they read. interpreters do so too, unless they are given a file. builders start, with "run", the program that
 // they make of a folder. launchers start the program that their arguments name. readers set variables to what only running tells. searched are
-// the variables that name folders of programs and modules. printsFolder are the commands that print the project's folder.
+// the variables that name folders of programs and modules. inert start nothing, whatever their arguments are called. printsFolder are the commands that print the project's folder.
 var (
 	builders     = []string{"go", "cargo", "zig", "swift", "dotnet"}
 	feeders      = []string{"xargs", "parallel", "eval"}
@@ -30,6 +30,7 @@ var (
 	launchers    = []string{"exec", "env", "time", "nice", "ionice", "timeout", "sudo", "nohup", "command", "xargs", "parallel", "xvfb-run", "python", "python3", "node", "php", "npx", "uv", "poetry", "pipenv", "nix", "run", "develop", "error"}
 	readers      = []string{"read", "unset", "mapfile", "readarray", "getopts"}
 	searched     = []string{"PATH", "PERL5LIB", "NODE_PATH", "RUBYLIB", "LUA_PATH"}
+	inert        = []string{"cd", "pushd", "mkdir", "rm", "touch", "chmod", "chown", "export", "set", "which", "type", "sleep"}
 	printsFolder = []string{"pwd", "pwd -P", "git rev-parse --show-toplevel"}
 )
 
@@ -39,8 +40,8 @@ var runners = sync.OnceValue(func() []string {
 	all := []string{"gofmt", "goimports", "gofumpt", "gotestsum", "ginkgo", "govulncheck", "unittest", "--test", "manage.py", "setup.py", "compileall",
 		"shfmt", "hadolint", "rustfmt", "clang-format", "cppcheck", "robot",
 		"dub", "cabal", "stack", "dune", "crystal", "gleam", "julia", "Rscript", "lerna", "xcodebuild",
-		"terraform", "tofu", "helm", "git", "curl", "wget", "apt", "apt-get", "apk", "dnf", "yum", "brew", "conda", "mamba", "gem", "corepack", "nvm",
-		"cd", "pushd", "mkdir", "rm", "touch", "chmod", "chown", "export", "set", "which", "type", "sleep"}
+		"terraform", "tofu", "helm", "git", "curl", "wget", "apt", "apt-get", "apk", "dnf", "yum", "brew", "conda", "mamba", "gem", "corepack", "nvm"}
+	all = append(all, inert...)
 	for _, row := range Judging {
 		all = append(all, row.Programs...)
 	}

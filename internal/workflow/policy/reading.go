@@ -207,7 +207,7 @@ func (l *shellLine) call(program string, fields []string) {
 		first, _, _ := strings.Cut(field, " ")
 		return slices.Contains(shells, path.Base(first))
 	})
-	if runs && shell < 0 {
+	if runs && (shell < 0 || slices.Contains(inert, program)) {
 		return
 	}
 	l.blind = l.blind || program == "find" || slices.Contains(feeders, program) ||
