@@ -157,7 +157,7 @@ type Branches interface {
 
 // Mergeable is implemented by a forge that can tell, before there is a change, whether any merge would be refused.
 type Mergeable interface {
-	// MayMerge checks without changing anything. It returns ErrNoBase if the branch does not exist; ErrRemoteMoved or ErrCheckout if a person must
+	// MayMerge changes nothing, except that it may complete an interrupted merge. It returns ErrNoBase if the branch does not exist; ErrRemoteMoved or ErrCheckout if a person must
 	// act first; *UnfinishedError if a git command is unfinished where base is checked out; ErrRemote if the remote can't be reached or refuses
 	// this user's push.
 	MayMerge(ctx context.Context, base string) error

@@ -51,7 +51,13 @@ func killedMerge(t *testing.T, p *project) {
 	atEveryInstant(t, p, func(t *testing.T, p *project, kill func(Operation) bool) {
 		pr, check := p.passed(t, p.change(t, 1, map[string]string{"a": "1", "b": "2"}))
 		kill(Operation{Merge: &Merge{pr.Number, check, "m"}})
-		merged, err := p.Open(t).Merge(t.Context(), pr.Number, check, "m")
+		f := p.Open(t)
+		if may, ok := f.(forge.Mergeable); ok {
+			if err := may.MayMerge(t.Context(), p.Base); err != nil {
+				t.Errorf("no other run may begin: %v", err)
+			}
+		}
+		merged, err := f.Merge(t.Context(), pr.Number, check, "m")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -145,7 +145,16 @@ func (f *Forge) MayMerge(ctx context.Context, base string) error {
 	if err != nil || !there {
 		return err
 	}
-	switch err := f.repo.MayPush(ctx, Remote, ref, at); {
+	err = f.repo.MayPush(ctx, Remote, ref, at)
+	if errors.Is(err, git.ErrRefMoved) { // a merge moves the remote's branch before ours: look again between two merges
+		err = f.serialized(ctx, func() error {
+			if at, err = f.repo.Resolve(ctx, ref); err != nil {
+				return err
+			}
+			return f.repo.MayPush(ctx, Remote, ref, at)
+		})
+	}
+	switch {
 	case errors.Is(err, git.ErrRefMoved):
 		return fmt.Errorf("push %q: %w", base, ErrRemoteMoved)
 	case err != nil:
