@@ -60,8 +60,9 @@ stage=$(find runs/RQ-20260101-002 -name stage.json)
 own=$(awk '/"evidence"/ { on = 1 } on && /"duration_ms"/ { gsub(/[^0-9]/, ""); s += $0 } END { print s / 1000 }' "$stage")
 echo "its tests as it ran them: $own s"
 echo "run 2 / children: $(echo "scale=2; $took / $own" | bc)"
-# The same by hand on the second bug, warm: tests before, agent, tests after, tests of the candidate.
-sed -i '/^var planted = /d' "$file" && printf '\nvar planted = 0\n' >>"$file"
+# The same by hand, warm: tests before, agent, tests after, tests of the candidate. Caches have all but the change, as
+# before any change: whether the agent's result was compiled earlier decides a third of the time.
+sed -i '/^var planted = /d' "$file" && printf '\nvar planted = 2\n' >>"$file"
 $tests >/dev/null 2>&1 || true
 sed -i '/^var planted = /d' "$file" && printf '\nvar planted = 3\n' >>"$file"
 began=$(now)

@@ -27,6 +27,7 @@ func TestConformance(t *testing.T) {
 		"in bubblewrap, kept by overlay":   {warm: clone.Overlay, part: environmenttest.Restore},
 		"in bubblewrap, new ones private":  {warm: clone.Private, seeded: true},
 		"in bubblewrap, kept privately":    {warm: clone.Private, part: environmenttest.Restore},
+		"in bubblewrap, HOME kept":         {warm: clone.Home, part: environmenttest.Restore},
 		"in bubblewrap, kept by sharing":   {warm: clone.Shared, part: environmenttest.Restore},
 		"in bubblewrap, kept by copying":   {warm: clone.Copy, part: environmenttest.Restore},
 		"without a sandbox":                {warm: clone.Copy, unsandboxed: true},

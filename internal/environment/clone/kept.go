@@ -16,8 +16,8 @@ import (
 // dependencyFolders are filled by package managers and only read by everything else.
 var dependencyFolders = []string{"node_modules", "bower_components", ".venv", "venv", "vendor", "Pods", "deps"}
 
-// addKept copies the ignored files and HOME of the snapshot into a clone that no command has written in and that uses no
-// overlay. The commit's own files stay.
+// addKept copies the ignored files of the snapshot, and HOME if that is no layer, into a clone that no command has written in and
+// whose work folder is no overlay. The commit's own files stay.
 func (e *Environment) addKept(ctx context.Context, m *made, into string) error {
 	if m.Warm == nil {
 		return nil
@@ -44,9 +44,10 @@ func (e *Environment) addKept(ctx context.Context, m *made, into string) error {
 		}
 		copied = append(copied, name)
 	}
-	return errors.Join(
-		folder.Copy(ctx, filepath.Join(snapshot, treeFolder), into, copied),
-		folder.Copy(ctx, filepath.Join(snapshot, homeFolder), e.layout.home, nil))
+	if err := folder.Copy(ctx, filepath.Join(snapshot, treeFolder), into, copied); err != nil || m.Warm.Way == Home {
+		return err
+	}
+	return folder.Copy(ctx, filepath.Join(snapshot, homeFolder), e.layout.home, nil)
 }
 
 // carryOver shows the whole snapshot to an environment that uses only its tracked files and in which no command has run: then

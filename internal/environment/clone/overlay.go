@@ -12,10 +12,13 @@ import (
 	"signalbox/internal/environment/clone/overlay"
 )
 
-// overlays returns the overlays of an environment, the work folder's first.
+// overlays returns the overlays of an environment: the work folder's first if it has one.
 func (e *Environment) overlays(m *made) []overlay.Mount {
 	snapshot := e.driver.snapshots.Path(m.Warm.Snapshot)
-	list := []overlay.Mount{{Lower: filepath.Join(snapshot, treeFolder), Layer: e.layout.treeLayer, Target: e.layout.work}}
+	list := []overlay.Mount{}
+	if m.Warm.isLayered() {
+		list = append(list, overlay.Mount{Lower: filepath.Join(snapshot, treeFolder), Layer: e.layout.treeLayer, Target: e.layout.work})
+	}
 	if !m.Warm.Bare {
 		list = append(list, overlay.Mount{Lower: filepath.Join(snapshot, homeFolder), Layer: e.layout.homeLayer, Target: e.layout.home})
 	}
@@ -29,7 +32,7 @@ func (e *Environment) stack(ctx context.Context, m *made) error {
 		return errors.Join(err, errNoSnapshot)
 	}
 	overlays := e.overlays(m)
-	for i, o := range overlays {
+	for _, o := range overlays {
 		if err := os.Mkdir(o.Target, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("make mount point: %w", err)
 		}
@@ -37,7 +40,7 @@ func (e *Environment) stack(ctx context.Context, m *made) error {
 			continue
 		}
 		var err error
-		if i == 0 {
+		if o.Target == e.layout.work {
 			err = e.newTreeLayer(ctx, m, o.Lower)
 		} else {
 			err = overlay.NewLayer(o.Lower, o.Layer, nil)
@@ -46,8 +49,8 @@ func (e *Environment) stack(ctx context.Context, m *made) error {
 			return fmt.Errorf("prepare the layer for %s: %w", o.Target, err)
 		}
 	}
-	if m.Warm.Way == Private {
-		if err := os.WriteFile(filepath.Join(e.layout.work, overlay.NoteFile), []byte(noteText), 0o600); err != nil {
+	if m.Warm.isHidden() {
+		if err := os.WriteFile(filepath.Join(overlays[0].Target, overlay.NoteFile), []byte(noteText), 0o600); err != nil {
 			return fmt.Errorf("note where the files are: %w", err)
 		}
 		e.driver.holding.Lock()

@@ -34,7 +34,11 @@ func (e *Environment) namespace(ctx context.Context) (*overlay.Namespace, error)
 			return nil, err
 		}
 	}
-	if !n.Shows(e.layout.work) { // an empty mount point must never count as a work folder in which all was deleted
+	mounted := e.layout.home
+	if folder.Is(e.layout.treeLayer.Path) { // an empty mount point must never count as a work folder in which all was deleted
+		mounted = e.layout.work
+	}
+	if !n.Shows(mounted) {
 		return nil, fmt.Errorf("%w: its mount point was deleted", ErrSandbox)
 	}
 	return n, nil
@@ -131,7 +135,7 @@ func (e *Environment) mountAnew(ctx context.Context, first bool) (*overlay.Names
 	if err != nil {
 		return nil, err
 	}
-	if m.Warm == nil || m.Warm.Way != Private {
+	if !m.Warm.isHidden() {
 		return nil, fmt.Errorf("mount its folders: %w", errNoSnapshot)
 	}
 	n, err := overlay.NewNamespace(ctx, e.overlays(m), e.driver.sandbox.Addresses())

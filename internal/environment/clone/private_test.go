@@ -192,14 +192,15 @@ func TestAutoCopiesASmallSnapshot(t *testing.T) {
 			t.Parallel()
 			p, d := keeping(t, clone.Auto)
 			e := restored(t, d, p.Spec("site"), false)
-			expect(t, e, "mkdir node_modules && cd node_modules && seq "+files+" | xargs touch", "")
+			expect(t, e, `mkdir -p "$HOME/.cache" && touch "$HOME/.cache/file" && mkdir node_modules && cd node_modules && seq `+files+" | xargs touch", "")
 			if err := e.Snapshot(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
-			if at := found(t, e); (at != folder(p)) != hidden {
-				t.Errorf("the work folder is at %s", at)
+			if _, err := os.Stat(filepath.Join(folder(p), "README.md")); (err != nil) != hidden {
+				t.Errorf("every process of this machine finds README.md: %v", err)
 			}
-			expect(t, restored(t, d, p.Spec("other"), true), "ls node_modules | wc -l", files+"\n")
+			expect(t, e, `mkdir -p "$HOME/.cache" && touch "$HOME/.cache/ours" && ls "$HOME/.cache"`, "file\nours\n")
+			expect(t, restored(t, d, p.Spec("other"), true), `ls node_modules | wc -l; ls "$HOME/.cache"`, files+"\nfile\n")
 		})
 	}
 }

@@ -117,11 +117,12 @@ const submodulesSeen = "one\nb\nnested\n.gitignore\n.gitmodules\na.txt\ndir\ninn
 func TestSubmodulesAreInAnEnvironmentAtTheirCommit(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*clone.Config){
-		"nothing kept":      func(c *clone.Config) { c.Warm = clone.Off },
-		"kept by copying":   func(c *clone.Config) { c.Warm = clone.Copy },
-		"kept privately":    func(c *clone.Config) { c.Warm = clone.Private },
-		"kept by overlay":   func(c *clone.Config) { c.Warm = clone.Overlay },
-		"without a sandbox": func(c *clone.Config) { c.Warm, c.Unsandboxed = clone.Copy, true },
+		"nothing kept":        func(c *clone.Config) { c.Warm = clone.Off },
+		"kept by copying":     func(c *clone.Config) { c.Warm = clone.Copy },
+		"HOME kept privately": func(c *clone.Config) { c.Warm = clone.Home },
+		"kept privately":      func(c *clone.Config) { c.Warm = clone.Private },
+		"kept by overlay":     func(c *clone.Config) { c.Warm = clone.Overlay },
+		"without a sandbox":   func(c *clone.Config) { c.Warm, c.Unsandboxed = clone.Copy, true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,8 @@ import (
 type Way string
 
 const (
-	// Auto is Overlay for root, otherwise Copy, or Private if copying would take long.
+	// Auto is Overlay for root. For others it is Home, or Private if copying the work folder would take long, and Copy if the
+	// kernel lets users make no namespaces.
 	Auto Way = "auto"
 	// Overlay mounts a writable layer over the snapshot: it takes near-constant time, and commands can't change the snapshot.
 	// The mount is visible on this machine, and we must be root.
@@ -24,6 +25,8 @@ const (
 	// Private is the same in namespaces of our own, if the kernel lets users make them: only commands of the environment see
 	// it. A folder of the snapshot can't be renamed there (EXDEV).
 	Private Way = "private"
+	// Home is Copy for the work folder and Private for HOME, where tests keep thousands of compiled files.
+	Home Way = "home"
 	// Shared shows the snapshot's dependency folders read-only and copies the other ignored files. A command that adds a
 	// dependency fails, so Auto never chooses it.
 	Shared Way = "shared"
@@ -50,8 +53,11 @@ type warm struct {
 	Shared []string `json:"shared,omitempty"`
 }
 
-// isLayered reports whether the environment's folders are layers over those of its snapshot.
+// isLayered reports whether the work folder, and with it HOME, is a layer over the snapshot's.
 func (w *warm) isLayered() bool { return w != nil && (w.Way == Overlay || w.Way == Private) }
+
+// isHidden reports whether layers are mounted where only the environment's commands see them.
+func (w *warm) isHidden() bool { return w != nil && (w.Way == Private || w.Way == Home) }
 
 // way returns the way in which this driver uses snapshots.
 func (e *Environment) way(ctx context.Context) Way {
@@ -69,15 +75,15 @@ func (e *Environment) way(ctx context.Context) Way {
 	}
 }
 
-// copiedFiles is the number of files up to which Auto copies: that takes a second or two, and every process can see and rename
-// them.
+// copiedFiles is the number of files up to which Auto copies the work folder: that takes a second or two, and every process can
+// see and rename them.
 const copiedFiles = 10_000
 
 // wayOn returns the way to use one snapshot.
 func (e *Environment) wayOn(ctx context.Context, snapshot *cache.Entry) Way {
 	way, wanted := e.way(ctx), e.driver.config.Warm
 	if way == Private && wanted != Private && snapshot != nil && snapshot.Files <= copiedFiles {
-		return Copy
+		return Home
 	}
 	return way
 }
@@ -103,7 +109,7 @@ func (e *Environment) choose(ctx context.Context, m *made, suits func(*cache.Ent
 		return err
 	}
 	way := e.wayOn(ctx, snapshot)
-	if bare && way == Copy {
+	if bare && way == Home {
 		return nil
 	}
 	m.Warm = &warm{Snapshot: snapshot.ID, Commit: snapshot.Commit, Way: way, Bare: bare}
@@ -149,7 +155,11 @@ func (e *Environment) settleAsNoted(ctx context.Context, m *made) error {
 		}
 	}
 	e.noteMarker(m)
-	if !m.Warm.isLayered() || m.Warm.Bare {
+	if m.Warm != nil && m.Warm.Way == Home {
+		if err := e.stack(ctx, m); err != nil {
+			return err
+		}
+	} else if !m.Warm.isLayered() || m.Warm.Bare {
 		if err := e.layout.writeProfiles(); err != nil {
 			return err
 		}
@@ -182,7 +192,7 @@ func (e *Environment) isHalfCleared(m *made) bool {
 		return true
 	}
 	_, err := os.Lstat(e.layout.holders)
-	return err == nil && (m.Warm == nil || m.Warm.Way != Private)
+	return err == nil && !m.Warm.isHidden()
 }
 
 // stackAgain mounts the environment, and starts anew if a user deleted all its files: a mount point itself can't be deleted, so an

@@ -21,7 +21,7 @@ import (
 // of 40,000. Beside it it does the same with "git worktree add" and "cp -a". Metrics: the ratio of their times, and the median
 // of each.
 func BenchmarkWarm(b *testing.B) {
-	for _, way := range []clone.Way{clone.Overlay, clone.Private, clone.Shared, clone.Copy} {
+	for _, way := range []clone.Way{clone.Overlay, clone.Private, clone.Home, clone.Shared, clone.Copy} {
 		b.Run(string(way), func(b *testing.B) {
 			if way == clone.Overlay {
 				needsRoot(b)

@@ -31,9 +31,9 @@ func waysBy(t *testing.T) []clone.Way {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Log("mounting an overlay for all to see takes root: that way is left out")
-		return []clone.Way{clone.Private, clone.Shared, clone.Copy}
+		return []clone.Way{clone.Private, clone.Home, clone.Shared, clone.Copy}
 	}
-	return []clone.Way{clone.Overlay, clone.Private, clone.Shared, clone.Copy}
+	return []clone.Way{clone.Overlay, clone.Private, clone.Home, clone.Shared, clone.Copy}
 }
 
 func eachWay(t *testing.T, test func(t *testing.T, p *environmenttest.Project, d *clone.Driver)) {

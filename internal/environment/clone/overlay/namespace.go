@@ -108,8 +108,8 @@ func descriptor(pid string, f *os.File) string {
 	return "/proc/" + pid + "/fd/" + strconv.Itoa(int(f.Fd()))
 }
 
-// NewNamespace mounts overlays in a new namespace, listens at addresses in a network of its own, and opens both. The first
-// overlay is the work folder's. There may be no overlays, or no addresses.
+// NewNamespace mounts overlays in a new namespace, listens at addresses in a network of its own, and opens both. There
+// may be no overlays, or no addresses.
 func NewNamespace(ctx context.Context, overlays []Mount, addresses []string) (*Namespace, error) {
 	c := exec.CommandContext(ctx, "/proc/self/exe")
 	c.Args, c.Env = []string{mountName, strings.Join(addresses, ",")}, []string{}
@@ -189,8 +189,8 @@ func (n *Namespace) open(c *exec.Cmd, overlays []Mount) (err error) {
 		return err
 	}
 	n.root, err = os.OpenFile(proc+"root", unix.O_PATH|unix.O_DIRECTORY, 0)
-	if tree := overlays[0].Target; err == nil && !n.Shows(tree) {
-		err = fmt.Errorf("nothing is mounted on %s", tree)
+	if first := overlays[0].Target; err == nil && !n.Shows(first) {
+		err = fmt.Errorf("nothing is mounted on %s", first)
 	}
 	return err
 }
