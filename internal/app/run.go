@@ -20,7 +20,6 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/health"
 	"signalbox/internal/problem"
-	"signalbox/internal/process"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/wire"
@@ -169,7 +168,8 @@ func (p *App) sameSettings(run *workflow.Run, request forge.Request) error {
 		Hint: fmt.Sprintf("continue it as it began: %s; or give it up first: signalbox stop --cancel %s", commandline.For(run, workflow.VerbResume), run.Ref())}
 }
 
-// beginAtOnce is how many runs begin at the same time. The first of a thousand should work while the last is still being created.
+// beginAtOnce is how many runs begin at the same time: each has files open until it rests in the queue. The first of a thousand
+// should work while the last is still being created.
 const beginAtOnce = 8
 
 // Result is how far one run came, and the error that ended it early.
@@ -198,31 +198,20 @@ func (p *App) runAll(ctx context.Context, requests []forge.Request, watch Watche
 	results := make([]Result, len(requests))
 	var group sync.WaitGroup
 	beginning := make(chan struct{}, beginAtOnce)
-	open := make(chan struct{}, atOnce(len(requests), p.Config.MaxParallel, process.OpenFiles()))
 	for i, request := range requests {
-		open <- struct{}{}
 		beginning <- struct{}{}
 		begun := sync.OnceFunc(func() { <-beginning })
 		group.Go(func() {
-			defer func() { begun(); <-open }()
-			results[i].Run, results[i].Err = p.Run(ctx, r, request, func(ctx context.Context) (workflow.RunRef, error) {
-				defer begun()
+			defer begun()
+			own := *r
+			own.Begun = begun
+			results[i].Run, results[i].Err = p.Run(ctx, &own, request, func(ctx context.Context) (workflow.RunRef, error) {
 				return which(ctx, r, request)
 			})
 		})
 	}
 	group.Wait()
 	return results, nil
-}
-
-// atOnce returns how many of a process's runs are begun before the first ends. A run in the queue has one file open, its
-// request's lock, so only a low limit of open files keeps some back.
-func atOnce(runs, working int, files uint64) int {
-	const reserved = 320 // for the runs that work, and for those that begin
-	if files < reserved+uint64(runs) {
-		runs = max(working, int(files)-reserved)
-	}
-	return runs
 }
 
 // Run runs a request's run, which is chosen with the request's lock held.

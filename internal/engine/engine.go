@@ -15,7 +15,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Config is what an engine needs. Program, Observe and Logger are optional.
+// Config is what an engine needs. Program, Observe, Begun and Logger are optional.
 type Config struct {
 	Runs      Runs
 	Locks     Locks
@@ -27,7 +27,10 @@ type Config struct {
 	Clock       Clock
 	// Observe receives every saved transition, in order, from one goroutine per run.
 	Observe func(workflow.Run)
-	Logger  *slog.Logger
+	// Begun is called, more than once perhaps, when a run has a slot or waits for one. Behind the first few of a queue a
+	// run has no file of its own open by then.
+	Begun  func()
+	Logger *slog.Logger
 }
 
 // Clock tells the time and waits.
@@ -52,6 +55,9 @@ func New(c Config) *Engine {
 	}
 	if c.Observe == nil {
 		c.Observe = func(workflow.Run) {}
+	}
+	if c.Begun == nil {
+		c.Begun = func() {}
 	}
 	c.MaxParallel = max(c.MaxParallel, 1)
 	return &Engine{Config: c, line: &line{}}

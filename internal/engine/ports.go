@@ -64,6 +64,10 @@ type Lock interface {
 	Lost() <-chan struct{}
 	// View is the lock as the run's document shows it.
 	View() workflow.Lock
+	// Rest says that its holder only waits, until Wake: thousands of resting locks cost no more than one.
+	Rest()
+	// Wake ends Rest. ErrLost: another process has taken the lock.
+	Wake(ctx context.Context) error
 	Release() error
 }
 

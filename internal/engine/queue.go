@@ -18,7 +18,7 @@ const queuePoll = time.Second
 func (x *execution) queue(ctx context.Context) (admitted bool, err error) {
 	place := x.line.join()
 	defer x.line.leave(place)
-	for front := false; !front; { // only the request's lock is open meanwhile
+	for front := false; !front; { // nothing is open meanwhile
 		select {
 		case <-place.turn:
 			front = true
@@ -27,6 +27,9 @@ func (x *execution) queue(ctx context.Context) (admitted bool, err error) {
 				return false, err
 			}
 		}
+	}
+	if err := x.request.Wake(ctx); err != nil {
+		return false, err
 	}
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -51,6 +54,7 @@ func (x *execution) queue(ctx context.Context) (admitted bool, err error) {
 
 func (x *execution) admit(ctx context.Context, slot Lock) (bool, error) {
 	x.slot = slot
+	x.Begun()
 	_, err := x.look(ctx)
 	if err != nil || x.run.State.Ended() {
 		x.logged("release slot", slot.Release())
@@ -74,7 +78,9 @@ func (x *execution) wait(ctx context.Context, freed <-chan struct{}, poll <-chan
 	}
 	if poll == nil {
 		x.writer.Rest()
+		x.request.Rest()
 	}
+	x.Begun()
 	select {
 	case <-freed:
 	case <-poll:

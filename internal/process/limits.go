@@ -63,12 +63,3 @@ func Exhausted(err error) (what, advice string) {
 	}
 	return "", ""
 }
-
-// OpenFiles returns how many files this process may have open at the same time.
-func OpenFiles() uint64 {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return openFiles
-	}
-	return limit.Cur
-}

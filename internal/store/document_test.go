@@ -24,7 +24,7 @@ import (
 var roles = map[string]func(ctx context.Context, s *Store, args []string) error{
 	"watch a thousand folders": watchAThousandFolders,
 	"watch without instances":  watchWithoutInstances,
-	"register":                 registerMany, "signal": signalMany, "hold": hold, "hold with child": holdWithChild, "die": dieBeforeTheLine, "cut": cutUpdate, "write for ever": writeForEver, "crowd": joinCrowd,
+	"register":                 registerMany, "signal": signalMany, "hold": hold, "hold with child": holdWithChild, "rest many": restMany, "die": dieBeforeTheLine, "cut": cutUpdate, "write for ever": writeForEver, "crowd": joinCrowd,
 }
 
 const (

@@ -162,5 +162,9 @@ func (s *Store) probe(name string) (LockRecord, bool, error) {
 		return LockRecord{}, false, err
 	}
 	record, err := readRecord(file)
-	return record, !free || s.holdsFromAfar(record), err
+	if err != nil || !free || s.holdsFromAfar(record) {
+		return record, err == nil, err
+	}
+	rests, err := s.rests(name, record)
+	return record, rests, err
 }

@@ -50,38 +50,71 @@ func (l *Lock) renewUntilReleased() {
 func (l *Lock) Extend() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file == nil {
+	file := l.file
+	switch {
+	case l.resting:
+		var err error
+		if file, err = l.reopen(); err != nil {
+			return fmt.Errorf("renew %s: %w", path.Join(locksDir, l.name), err)
+		}
+		defer func() { _ = file.Close() }()
+	case file == nil:
 		return fmt.Errorf("renew %s: %w", path.Join(locksDir, l.name), os.ErrClosed)
-	}
-	if l.gone {
-		return fmt.Errorf("renew %s: %w", path.Join(locksDir, l.name), ErrLockLost)
-	}
-	current, err := l.store.locks.same(l.name, l.file)
-	if err != nil {
-		return err
-	}
-	record, err := readRecord(l.file)
-	if err != nil {
-		return err
-	}
-	if !current || record.Epoch > l.record.Epoch {
-		l.gone = true
-		close(l.lost)
-		return fmt.Errorf("renew %s: %w", path.Join(locksDir, l.name), ErrLockLost)
+	default:
+		if err := l.check(file); err != nil {
+			return fmt.Errorf("renew %s: %w", path.Join(locksDir, l.name), err)
+		}
 	}
 	l.record.RenewedAt = l.store.clock().UTC()
-	return writeRecord(l.file, l.record)
+	return writeRecord(file, l.record)
+}
+
+// check returns ErrLockLost, now and ever after, once the file is another one or has a later holder.
+func (l *Lock) check(file *os.File) error {
+	if l.gone {
+		return ErrLockLost
+	}
+	current, err := l.store.locks.same(l.name, file)
+	if err != nil {
+		return err
+	}
+	record, err := readRecord(file)
+	if err != nil {
+		return err
+	}
+	if !current || record.Epoch > l.record.Epoch || l.resting && record.Epoch != l.record.Epoch {
+		return l.lose()
+	}
+	return nil
+}
+
+func (l *Lock) lose() error {
+	if !l.gone {
+		l.gone = true
+		close(l.lost)
+	}
+	return ErrLockLost
 }
 
 // Release records that the lock is free and frees it. Only the first call does anything.
 func (l *Lock) Release() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file == nil {
+	var err error
+	switch {
+	case l.resting:
+		l.resting = false
+		defer func() { _ = l.store.resting.remove(l.name) }()
+		if l.file, err = l.reopen(); errors.Is(err, ErrLockLost) {
+			err = nil
+		}
+	case l.file == nil:
 		return nil
 	}
 	close(l.stop)
-	var err error
+	if l.file == nil {
+		return err
+	}
 	if !l.gone {
 		now := l.store.clock().UTC()
 		l.record.ReleasedAt, l.gone = &now, true

@@ -22,11 +22,12 @@ type Lock struct {
 	name  string
 	file  *os.File
 
-	mu     sync.Mutex
-	record LockRecord
-	gone   bool
-	lost   chan struct{}
-	stop   chan struct{}
+	mu      sync.Mutex
+	record  LockRecord
+	gone    bool
+	resting bool // the file is closed meanwhile
+	lost    chan struct{}
+	stop    chan struct{}
 }
 
 // HeldError: another process has the lock.
@@ -139,7 +140,11 @@ func (s *Store) tryTake(name string, owner engine.Owner) (lock *Lock, err error)
 	if err != nil {
 		return nil, err
 	}
-	if !current || !got || s.holdsFromAfar(before) {
+	rests, err := s.rests(name, before)
+	if err != nil {
+		return nil, err
+	}
+	if !current || !got || rests || s.holdsFromAfar(before) {
 		return nil, &HeldError{before}
 	}
 	record := s.newRecord(owner, max(before.Epoch, owner.AfterEpoch)+1)

@@ -82,6 +82,7 @@ type Store struct {
 	shared   bool
 	readOnly bool
 	watches  *watch.Hub
+	resting  *resting
 }
 
 // Open opens the project at cfg.Root and makes what a Store needs below it. It
@@ -99,7 +100,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, clock: cfg.Clock, redact: cfg.Redact, log: cfg.Logger, fixed: cfg.Fixed, self: self, shared: shared, readOnly: cfg.ReadOnly}
+	s := &Store{path: path, clock: cfg.Clock, redact: cfg.Redact, log: cfg.Logger, fixed: cfg.Fixed, self: self, shared: shared, readOnly: cfg.ReadOnly, resting: &resting{}}
 	if s.clock == nil {
 		s.clock = time.Now
 	}

@@ -193,7 +193,10 @@ func (m *memory) TakeSlot(_ context.Context, slots int, owner engine.Owner) (eng
 
 func (l *memoryLock) Epoch() int64          { return l.epoch }
 func (l *memoryLock) Lost() <-chan struct{} { return l.lost }
+func (l *memoryLock) Rest()                 {}
 func (l *memoryLock) View() workflow.Lock   { return workflow.Lock{Path: l.name, Held: true} }
+
+func (l *memoryLock) Wake(context.Context) error { return nil }
 
 func (l *memoryLock) Release() error {
 	l.of.mu.Lock()
