@@ -90,7 +90,7 @@ var packages = map[string][]string{
 	"perform/contract":                    {"redact", "schema", "workflow"},
 	"perform/report":                      {"commandline", "redact", "workflow"},
 	"perform/testcount":                   {"git", "lazy", "workflow/policy"},
-	"place":                               {"agent", "engine", "environment", "git", "process", "redact", "registry", "workflow", "workflow/machine"},
+	"place":                               {"agent", "engine", "environment", "forge", "git", "process", "redact", "registry", "workflow", "workflow/machine"},
 	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
 	"tui":                                 {"workflow", "store", "engine"},
 	"web":                                 {"workflow", "store", "engine"},

@@ -30,8 +30,9 @@ func TestErrorsForAPersonAreNotRetried(t *testing.T) {
 	for reason, err := range map[string]error{
 		"ENVIRONMENT_GONE": fmt.Errorf("record change: %w", environment.ErrGone),
 		// bubblewrap's message, which must not count as a missing bubblewrap
-		"NO_PROCESSES":  fmt.Errorf("%w: \"bwrap: Can't fork for pid 1: Resource temporarily unavailable\"", environment.ErrNoIsolation),
-		"NO_PERMISSION": &fs.PathError{Op: "read", Path: "/p/it's", Err: fs.ErrPermission},
+		"NO_PROCESSES":   fmt.Errorf("%w: \"bwrap: Can't fork for pid 1: Resource temporarily unavailable\"", environment.ErrNoIsolation),
+		"NO_BASE_BRANCH": fmt.Errorf("find: %w", forge.ErrNoBase),
+		"NO_PERMISSION":  &fs.PathError{Op: "read", Path: "/p/it's", Err: fs.ErrPermission},
 	} {
 		got := (&execution{Performer: &Performer{}}).failure(workflow.Action{Kind: workflow.RecordChange}, err)
 		if got.Retryable || got.ReasonCode != reason || len(got.Next) == 0 || got.Next[0].Verb == workflow.VerbDoctor {

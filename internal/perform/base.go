@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/place"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
@@ -161,7 +162,7 @@ func (p *Performer) Admit(ctx context.Context, run workflow.Run, a *workflow.Adm
 		}
 		return nil
 	}
-	base, err := x.Repo.Resolve(ctx, "refs/heads/"+x.run.Details.Base)
+	base, err := place.Base(ctx, x.Repo, x.run.Details.Base)
 	if err != nil {
 		x.logged("find the base branch", err) // CreateBranch reports it if it matters
 		return nil

@@ -68,9 +68,9 @@ func (x *execution) createBranch(ctx context.Context, o workflow.Outcome, _ work
 	if _, err := x.Repo.Resolve(ctx, "refs/heads/signalbox"); err == nil {
 		return nil, errNameTaken
 	}
-	base, err := x.Repo.Resolve(ctx, "refs/heads/"+j.Base)
+	base, err := place.Base(ctx, x.Repo, j.Base)
 	if err != nil {
-		return nil, fmt.Errorf("find base branch %q: %w", j.Base, err)
+		return nil, err
 	}
 	at, err := x.Repo.Resolve(ctx, x.branchRef())
 	switch {

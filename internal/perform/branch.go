@@ -135,9 +135,9 @@ func linkedAs(links map[string]string, file string) (all []string) {
 // it makes another commit; nothing refers to the first.
 func (x *execution) mergeBase(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	j := x.run.Details
-	base, err := x.Repo.Resolve(ctx, "refs/heads/"+j.Base)
+	base, err := place.Base(ctx, x.Repo, j.Base)
 	if err != nil {
-		return nil, fmt.Errorf("find base branch %q: %w", j.Base, err)
+		return nil, err
 	}
 	event := workflow.BaseMerged{Outcome: o, Base: base, Commit: j.Head}
 	if within, err := x.Repo.IsAncestor(ctx, base, j.Head); err != nil || within {

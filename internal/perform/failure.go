@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"net"
-	"strings"
 	"syscall"
 
 	"signalbox/internal/environment"
@@ -99,7 +98,7 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, forge.ErrRemoteMoved):
 		e.ReasonCode, e.Retryable, e.Title = workflow.RemoteMovedCode, false, "the remote has commits that are missing here"
 		advise(byGit("bring them in", "pull"))
-	case errors.Is(err, forge.ErrNoBase), errors.Is(err, git.ErrNotFound) && strings.Contains(err.Error(), "refs/heads/"+x.run.Details.Base+": "):
+	case errors.Is(err, forge.ErrNoBase):
 		e.ReasonCode, e.Retryable, e.Title = workflow.NoBaseBranchCode, false, "the base branch is gone"
 		e.Next = []workflow.NextStep{byGit("make it again", "branch", x.run.Details.Base, "COMMIT"), resume, x.run.GiveUp("or give the run up")}
 	case errors.Is(err, git.ErrNoSSH):

@@ -19,7 +19,7 @@ import (
 
 func TestOnlyPassingErrorsAreRetried(t *testing.T) {
 	t.Parallel()
-	run := workflow.Run{Details: workflow.Details{Number: 42}}
+	run := workflow.Run{Details: workflow.Details{Number: 42, Base: "main"}}
 	for _, c := range []struct {
 		err     error
 		retried bool
@@ -34,6 +34,7 @@ func TestOnlyPassingErrorsAreRetried(t *testing.T) {
 		{syscall.ECONNRESET, true, ""},
 		{errors.New("nobody thought of this one"), false, "signalbox doctor"},
 		{errNotAgreed, false, "signalbox status 42"},
+		{fmt.Errorf("resolve refs/heads/main: %w", git.ErrNotFound), false, "signalbox doctor"},
 		{git.ErrRejected, false, "signalbox doctor"},
 		{&fs.PathError{Op: "open", Path: "/x/y", Err: syscall.EIO}, false, "signalbox doctor"},
 		{&fs.PathError{Op: "open", Path: "/x/y z", Err: syscall.EACCES}, false, `chmod u+rwX "/x/y z"`},

@@ -15,6 +15,7 @@ import (
 	"signalbox/internal/environment"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
+	"signalbox/internal/place"
 	"signalbox/internal/process"
 	"signalbox/internal/workflow"
 )
@@ -88,8 +89,8 @@ func (p *Performer) hasSubmodules(ctx context.Context, base string) error {
 	if !ok {
 		return nil
 	}
-	at, err := p.Repo.Resolve(ctx, "refs/heads/"+base)
-	if errors.Is(err, git.ErrNotFound) {
+	at, err := place.Base(ctx, p.Repo, base)
+	if errors.Is(err, forge.ErrNoBase) {
 		return nil // CreateBranch reports that
 	}
 	if err == nil {
@@ -122,8 +123,8 @@ func (p *Performer) canSign(ctx context.Context, base string) error {
 	if err != nil || !signs {
 		return err
 	}
-	at, err := p.Repo.Resolve(ctx, "refs/heads/"+base)
-	if errors.Is(err, git.ErrNotFound) {
+	at, err := place.Base(ctx, p.Repo, base)
+	if errors.Is(err, forge.ErrNoBase) {
 		return nil // CreateBranch reports that
 	}
 	if err != nil {

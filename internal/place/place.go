@@ -13,6 +13,7 @@ import (
 
 	"signalbox/internal/engine"
 	"signalbox/internal/environment"
+	"signalbox/internal/forge"
 	"signalbox/internal/git"
 	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
@@ -60,6 +61,18 @@ func Spec(run *workflow.Run) environment.Spec {
 		Commit: j.BaseCommit, Branch: j.Branch, Image: j.Image()}
 }
 
+// Base returns the present commit of a base branch. forge.ErrNoBase if there is no such branch.
+func Base(ctx context.Context, repo *git.Repo, branch string) (string, error) {
+	at, err := repo.Resolve(ctx, "refs/heads/"+branch)
+	switch {
+	case errors.Is(err, git.ErrNotFound):
+		return "", fmt.Errorf("find base branch %q: %w", branch, forge.ErrNoBase)
+	case err != nil:
+		return "", fmt.Errorf("find base branch %q: %w", branch, err)
+	}
+	return at, nil
+}
+
 // Before returns the commit to compare a commit of the run's branch with: the last one that its base branch has, too. The
 // difference is what a merge would change, without what was merged into the branch from its base. A run that was merged is
 // compared with the base branch of then.
@@ -69,12 +82,12 @@ func Before(ctx context.Context, repo *git.Repo, run *workflow.Run, at string) (
 	if j.MergeCommit != "" && j.PullRequest != nil && j.PullRequest.Checked != nil {
 		base = j.PullRequest.Checked.Base
 	} else {
-		base, err = repo.Resolve(ctx, "refs/heads/"+j.Base)
+		base, err = Base(ctx, repo, j.Base)
 	}
 	if err == nil {
 		base, err = repo.MergeBase(ctx, base, at)
 	}
-	if errors.Is(err, git.ErrNotFound) || err == nil && base == at && j.MergeCommit != "" { // no such branch, or merged by hand
+	if errors.Is(err, forge.ErrNoBase) || errors.Is(err, git.ErrNotFound) || err == nil && base == at && j.MergeCommit != "" { // no such branch, or merged by hand
 		return j.BaseCommit, nil
 	}
 	return base, err

@@ -104,8 +104,8 @@ func (f *Forge) check(ctx context.Context, candidate Candidate) (check forge.Che
 
 // mergeTree returns the base branch's present commit and the tree of merging head into it.
 func (f *Forge) mergeTree(ctx context.Context, p pull) (base, tree string, err error) {
-	if base, err = f.repo.Resolve(ctx, branchRef(p.Base)); err != nil {
-		return "", "", fmt.Errorf("find base branch %q: %w", p.Base, err)
+	if base, err = f.baseAt(ctx, p.Base); err != nil {
+		return "", "", err
 	}
 	tree, conflicts, err := f.repo.MergeTree(ctx, base, p.Head)
 	if err != nil {

@@ -6,6 +6,8 @@ package local
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -101,3 +103,15 @@ func New(config Config) *Forge {
 func (f *Forge) Name() string { return "local" }
 
 func branchRef(branch string) string { return "refs/heads/" + branch }
+
+// baseAt returns the present commit of a branch to merge into, or ErrNoBase.
+func (f *Forge) baseAt(ctx context.Context, branch string) (string, error) {
+	at, err := f.repo.Resolve(ctx, branchRef(branch))
+	switch {
+	case errors.Is(err, git.ErrNotFound):
+		return "", fmt.Errorf("find base branch %q: %w", branch, forge.ErrNoBase)
+	case err != nil:
+		return "", fmt.Errorf("find base branch %q: %w", branch, err)
+	}
+	return at, nil
+}

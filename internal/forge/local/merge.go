@@ -122,7 +122,7 @@ var candidates = git.Identity{Name: "Signalbox", Email: "signalbox@localhost"}
 // mergedByHand returns the commit that already brought the head onto the base branch: a merge of it, or
 // the head itself after a fast-forward. It returns "" if there is none.
 func (f *Forge) mergedByHand(ctx context.Context, p pull) (string, error) {
-	base, err := f.repo.Resolve(ctx, branchRef(p.Base))
+	base, err := f.baseAt(ctx, p.Base)
 	if err != nil {
 		return "", err
 	}

@@ -31,9 +31,9 @@ var errAbandoned = errors.New("the merge was given up")
 // and a pull resolves it.
 func (f *Forge) finish(ctx context.Context, p pull) error {
 	ref, intent := branchRef(p.Base), p.Merging
-	present, err := f.repo.Resolve(ctx, ref)
+	present, err := f.baseAt(ctx, p.Base)
 	if err != nil {
-		return fmt.Errorf("find base branch %q: %w", p.Base, err)
+		return err
 	}
 	switch present {
 	case intent.Old:

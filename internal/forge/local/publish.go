@@ -58,7 +58,7 @@ func (f *Forge) compareURL(ctx context.Context, base, published string) string {
 	if err != nil || published == "" || forge.CompareURL(remote.URL, published, published) == "" {
 		return ""
 	}
-	at, err := f.repo.Resolve(ctx, branchRef(base))
+	at, err := f.baseAt(ctx, base)
 	if err == nil {
 		at, err = f.repo.MergeBase(ctx, at, published)
 	}
@@ -131,12 +131,9 @@ func (f *Forge) replaceable(ctx context.Context, present, next, ours string) err
 // MayMerge implements forge.Mergeable.
 func (f *Forge) MayMerge(ctx context.Context, base string) error {
 	ref := branchRef(base)
-	at, err := f.repo.Resolve(ctx, ref)
-	if errors.Is(err, git.ErrNotFound) {
-		return fmt.Errorf("%q: %w", base, forge.ErrNoBase)
-	}
+	at, err := f.baseAt(ctx, base)
 	if err != nil {
-		return fmt.Errorf("find base branch %q: %w", base, err)
+		return err
 	}
 	if err := inTheWay(f.repo.Unfinished(ctx, ref)); err != nil {
 		return err
