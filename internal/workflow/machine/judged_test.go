@@ -27,7 +27,7 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 	}{
 		{"sh test.sh", changed("test.sh"), true},
 		{"sh test.sh", changed("sub/test.sh"), true}, // "cd sub && sh test.sh" is a line, too
-		{"sh test.sh", added("test.sh"), false},
+		{"sh test.sh", added("test.sh"), true},       // the change writes what decides
 		{"sh test.sh", changed("main.go"), false},
 		{"sh .scripts/test.sh", changed(".scripts/test.sh"), true},
 		{"sh ./.test.sh", changed(".test.sh"), true},
@@ -133,7 +133,7 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 		{"node scripts/check", changed("scripts/check.mjs"), true},
 		{"node scripts/check", changed("scripts/check/index.js"), true},
 		{"node scripts/check", added("scripts/check"), true}, // is started instead of check.js
-		{"node scripts/check", changed("scripts/checks.js"), false},
+		{"node scripts/check", changed("app/checks.js"), false},
 		{"cd web && node scripts/check", changed("web/scripts/check.js"), true},
 		{"bun run ci/check", changed("ci/check.ts"), true},
 		{"NODE_OPTIONS='--require ./ci/hook' npm test", changed("ci/hook.js"), true},
@@ -217,6 +217,47 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 		{"perl -Ici -MCheck t.pl", changed("ci/Check.pm"), true},
 		{"sh $CHECK", changed("Makefile"), true},
 		{"python3 --version && node -v", changed("deep/a.py"), false},
+		// What a script or an interpreter finds by itself.
+		{"python3 ci/run.py", changed("ci/helper.py"), true},
+		{"python3 ci/run.py", added("ci/json.py"), true}, // is imported instead of Python's own
+		{"python3 ci/run.py", added("ci/test_a.py"), false},
+		{"python3 ci/run.py", changed("ci/README.md"), false},
+		{"python3 -u ci/run.py", changed("deep/ci/helper.py"), true},
+		{"timeout 60 ci/run", changed("ci/lib.sh"), true},
+		{"cd /workspace && sh /workspace/ci/run.sh", changed("ci/lib.sh"), true},
+		{"/usr/bin/env bash ci/run.sh", changed("ci/lib.sh"), true},
+		{"sh ci/run.sh", changed("src/a.py"), false},
+		{"sh test.sh", changed("app.py"), false},
+		{"/usr/bin/make", changed("bin/a.py"), false},
+		{"PYTHONPATH=ci python3 -c 'import helper'", changed("ci/helper.py"), true},
+		{"export PYTHONPATH=ci; python3 run.py", added("ci/json.py"), true},
+		{"PYTHONPATH=src pytest tests", changed("src/a.py"), false},
+		{"PYTHONPATH=ci pytest -p helper", changed("ci/helper.py"), true},
+		{"PERL5OPT='-Ici -MCheck' prove t", changed("ci/Check.pm"), true},
+		{"PERL5OPT=-MCheck prove t", changed("lib/Check.pm"), true},
+		{"RUBYOPT='-I ci -rcheck' rake", changed("ci/check.rb"), true},
+		{"RUBYOPT=-r./ci/check ruby x.rb", changed("ci/check.rb"), true},
+		{"RUBYLIB=ci ruby x.rb", added("ci/json.rb"), true},
+		{"NODE_OPTIONS='--require ./x' node --test", changed("x.js"), true},
+		{"NODE_OPTIONS=--import=./ci/x.mjs npx vitest", changed("ci/x.mjs"), true},
+		{"lua -l mod x.lua", changed("mod.lua"), true},
+		{"lua -lmod x.lua", changed("mod.lua"), true},
+		{"lua -l mod x.lua", added("mod/init.lua"), true},
+		{"git -c core.hooksPath=dir commit -m x", added("dir/pre-commit"), true},
+		{"git -c core.hooksPath=dir commit -m x", changed("src/a.go"), false},
+		{"sh ci/test", added("ci/test"), true},
+		{"sh ci/test", added("ci/test.sh"), true},
+		{"sh ci/test.sh", added("ci/test.sh"), true},
+		{"node ci/test", added("ci/test.js"), true},
+		// Settings that are named for their program.
+		{"mage test", changed("magefile.go"), true},
+		{"npx gulp", changed("gulpfile.js"), true},
+		{"gulp test", changed("gulpfile.js"), true},
+		{"pixi run test", changed("pixi.toml"), true},
+		{"grunt", added("Gruntfile.js"), true},
+		{"app check", changed("app.go"), false},
+		{"app check", added("app.py"), false},
+		{"hatch run app", changed("web/app.ts"), false},
 		{"sh 'a", changed("anything.go"), true}, // not a line
 	} {
 		j := workflow.Details{Settings: workflow.Settings{Tests: []string{c.tests}}}

@@ -215,8 +215,8 @@ func TestAChangeThatTouchesItsOwnTestNeedsAPersonInHealToo(t *testing.T) {
 	}
 	plan := ordinary(workflow.WorkflowHeal, true)
 	plan.Check = &workflow.HealthCheck{Kind: workflow.HealthCommand, Command: "./report.sh"}
-	if run := lived(t, plan, untilPhase(workflow.TDDGreen), well, changes(policy.FileChange{Path: "report.sh", OldMode: "000000", NewMode: "100755"})); len(run.Details.Flags) != 0 {
-		t.Errorf("a file that was not there judged nothing: %q", run.Details.Flags)
+	if run := lived(t, plan, untilPhase(workflow.TDDGreen), well, changes(policy.FileChange{Path: "report.sh", OldMode: "000000", NewMode: "100755"})); len(run.Details.Flags) != 1 {
+		t.Errorf("the change writes the script that the check starts: %q", run.Details.Flags)
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 //
 // A file counts if a line names it, or a link to it, and it existed before; if it is below a folder that a line gives to a program
 // which may start what is in there; or if a program of a line reads it without being told to (see Judging). Data that a line only
-// looks at doesn't count. A new file counts only by the last two rules, because no test relied on it before.
+// looks at doesn't count. A new file that a line only names doesn't count, because no test relied on it before, unless the line starts it.
+// See starts for the files beside a script.
 func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 	r, blindTests := read(slices.Concat(tests, setUp)), read(tests).blind // an installer that is piped into a shell starts none of the sources
 	implied := slices.Concat(ReadBy(words(tests)), ReadBy(words(setUp)))
@@ -27,7 +28,7 @@ func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 	for _, f := range files {
 		isNew := f.OldMode == ModeNone
 		judges := func(file string) bool {
-			return slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, file) }) || r.runs(file) || !isNew && r.reads(file) ||
+			return slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, file) }) || r.runs(file) || r.starts(file, isNew) || !isNew && r.reads(file) ||
 				!isNew && r.blind && (f.OldMode == modeExecutable || f.NewMode == modeExecutable || slices.Contains(scripts, path.Ext(file))) ||
 				!isNew && blindTests && !slices.Contains(data, strings.ToLower(path.Ext(file)))
 		}

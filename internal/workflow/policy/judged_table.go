@@ -19,15 +19,24 @@ var (
 	scripts = []string{"", ".sh", ".bash", ".zsh", ".bats", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".pl", ".pm", ".t", ".php", ".inc", ".lua", ".awk", ".sed", ".jq", ".mk", ".tcl", ".ps1"}
 )
 
+// settings are the ends of names of files that hold a program's settings.
+var settings = []string{".toml", ".yml", ".yaml", ".json", ".jsonc", ".json5", ".cfg", ".ini", ".conf", ".lua"}
+
 // feeders start commands that they read. interpreters do so too, unless they are given a file. builders start, with "run", the program that
-// they make of a folder. launchers start the program that their arguments name. readers set variables to what only running tells. searched are
+// they make of a folder. launchers start the program that their arguments name, some by
+// one of the subcommands. valued are options
+// whose value is the next word; loading those that a module or a folder of modules may follow at once; optional the variables that hold such options. readers set variables to what only running tells. searched are
 // the variables that name folders of programs and modules. inert start nothing, whatever their arguments are called. printsFolder are the commands that print the project's folder.
 var (
 	builders     = []string{"go", "cargo", "zig", "swift", "dotnet"}
 	feeders      = []string{"xargs", "parallel", "eval"}
-	interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "busybox", "python", "python3", "node", "perl", "ruby", "php"}
+	interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "busybox", "python", "python3", "node", "perl", "ruby", "php", "lua", "luajit", "tclsh", "pwsh", "source", "."}
 	shells       = []string{"sh", "bash", "dash", "zsh", "ksh", "busybox"}
-	launchers    = []string{"exec", "env", "time", "nice", "ionice", "timeout", "sudo", "nohup", "command", "xargs", "parallel", "xvfb-run", "python", "python3", "node", "php", "npx", "uv", "poetry", "pipenv", "nix", "run", "develop", "error"}
+	launchers    = []string{"exec", "env", "time", "nice", "ionice", "timeout", "sudo", "nohup", "command", "xargs", "parallel", "xvfb-run", "python", "python3", "node", "php", "npx", "uv", "poetry", "pipenv", "nix"}
+	subcommands  = []string{"run", "develop"}
+	valued       = []string{"-W", "-X", "-r", "--require", "--import", "-I"}
+	loading      = []string{"-I", "-l", "-M", "-r"}
+	optional     = []string{"PERL5OPT", "RUBYOPT", "NODE_OPTIONS"}
 	readers      = []string{"read", "unset", "mapfile", "readarray", "getopts"}
 	searched     = []string{"PATH", "PERL5LIB", "NODE_PATH", "RUBYLIB", "LUA_PATH"}
 	inert        = []string{"cd", "pushd", "mkdir", "rm", "touch", "chmod", "chown", "export", "set", "which", "type", "sleep"}

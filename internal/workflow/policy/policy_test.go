@@ -168,6 +168,13 @@ php vendor/bin/phpunit tests # src/A.php
 swift test # Sources/a.swift
 dotnet test src/App.sln # src/A.cs
 docker compose run --rm app pytest # app/x.py
+git -c user.name=x commit -q --allow-empty-message # src/a.go
+PYTEST_ADDOPTS='-q --cov=src' pytest # src/a.py
+go build -o bin/app ./cmd/app && bin/app --version # cmd/app/main.go
+gcc -o /tmp/a src/a.c && /tmp/a # lib/b.c
+env CI=1 timeout 60 ./run-tests.sh # src/a.py
+python3 run_tests.py # src/a.py
+venv/bin/python -X dev -m pytest # src/a.py
 sh test.sh # src/a.py
 ./test.sh unit # src/a.py
 ! grep -rn TODO src # src/a.js
