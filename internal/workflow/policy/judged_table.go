@@ -48,7 +48,7 @@ var (
 var runners = sync.OnceValue(func() []string {
 	all := []string{"gofmt", "goimports", "gofumpt", "gotestsum", "ginkgo", "govulncheck", "unittest", "--test", "manage.py", "setup.py", "compileall",
 		"shfmt", "hadolint", "rustfmt", "clang-format", "cppcheck", "robot",
-		"dub", "cabal", "stack", "dune", "crystal", "gleam", "julia", "Rscript", "lerna", "xcodebuild",
+		"Rscript", "lerna",
 		"terraform", "tofu", "helm", "git", "curl", "wget", "apt", "apt-get", "apk", "dnf", "yum", "brew", "conda", "mamba", "gem", "corepack", "nvm"}
 	all = append(all, inert...)
 	for _, row := range Judging {
@@ -78,6 +78,8 @@ var Judging = []struct {
 	{[]string{"make", "gmake"}, []string{"GNUmakefile", "makefile", "Makefile", "*.mk"}},
 	// The scripts test, pretest, posttest and, at an install, prepare; the sections of jest, mocha and ava.
 	{[]string{"npm", "pnpm", "yarn", "bun", "npx", "node"}, []string{"package.json", ".npmrc", ".yarnrc.yml", ".pnpmfile.cjs", "bunfig.toml"}},
+	// Installed packages: a nearer folder, or the loader of Yarn, replaces a runner or a library of checks.
+	{[]string{"npm", "pnpm", "yarn", "bun", "npx", "node", "deno", "jest", "vitest", "mocha", "ava"}, []string{"node_modules/", "/__mocks__/*", ".pnp.*"}},
 	// The runners behind them: which files are tests, what runs before them, and whether no test at all is a success.
 	{[]string{"npm", "pnpm", "yarn", "bun", "npx", "jest", "vitest", "mocha", "ava", "karma", "playwright", "cypress"},
 		[]string{"jest.config.*", "jest.setup.*", "vitest.config.*", "vitest.workspace.*", "vite.config.*", ".mocharc.*", "ava.config.*",
@@ -89,10 +91,14 @@ var Judging = []struct {
 	// deno test: its tasks, and which files are tests.
 	{[]string{"deno"}, []string{"deno.json", "deno.jsonc"}},
 	// conftest.py can skip or pass every test; the others have addopts, testpaths and plug-ins.
-	{[]string{"pytest", "py.test", "tox", "nox", "coverage"}, []string{"conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", "setup.cfg", "tox.ini", "pyproject.toml", ".coveragerc"}},
+	{[]string{"pytest", "py.test", "tox", "nox", "coverage"}, []string{"conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.toml", "setup.cfg", "tox.ini", "pyproject.toml", ".coveragerc"}},
+	// Installed packages, and the plug-ins that the metadata of a package in the project's folder names.
+	{[]string{"python", "python3", "pytest", "py.test", "uv", "poetry", "tox", "nox"}, []string{"entry_points.txt", "site-packages/"}},
 	// Python imports these before anything else, and a module next to the tests instead of the installed one.
 	{[]string{"python", "python3", "pytest", "py.test"}, []string{"sitecustomize.py", "usercustomize.py", "unittest.py", "pytest.py", "pluggy.py", "_pytest/",
-		"/ast.py", "/contextlib.py", "/difflib.py", "/json.py", "/re.py", "/subprocess.py", "/traceback.py", "/types.py", "/warnings.py"}},
+		"/argparse.py", "/ast.py", "/collections.py", "/contextlib.py", "/copy.py", "/dataclasses.py", "/difflib.py", "/enum.py", "/fnmatch.py", "/functools.py",
+		"/glob.py", "/inspect.py", "/json.py", "/linecache.py", "/logging.py", "/pathlib.py", "/pprint.py", "/re.py", "/shlex.py", "/shutil.py", "/signal.py",
+		"/string.py", "/subprocess.py", "/tempfile.py", "/textwrap.py", "/tokenize.py", "/traceback.py", "/types.py", "/typing.py", "/warnings.py", "/weakref.py"}},
 	{[]string{"behave", "nose2"}, []string{"behave.ini", ".behaverc", "environment.py", "unittest.cfg", "nose2.cfg"}},
 	{[]string{"pants"}, []string{"pants.toml", "BUILD"}},
 	// The sessions of nox are functions in this file.
@@ -115,20 +121,25 @@ var Judging = []struct {
 	// A test task can ignore its failures. The wrapper is a script that downloads a program.
 	{[]string{"gradle", "gradlew"}, []string{"*.gradle", "*.gradle.kts", "gradle.properties", "gradlew", "gradle/", "buildSrc/"}},
 	{[]string{"mvn", "mvnw"}, []string{"pom.xml", "mvnw", ".mvn/"}},
+	// JUnit reads these from the resources: a dry run passes, and a listener can end it.
+	{[]string{"gradle", "gradlew", "mvn", "mvnw", "sbt", "ant"}, []string{"junit-platform.properties", "META-INF/services/org.junit.*", "META-INF/services/org.testng.*", "testng.xml"}},
 	{[]string{"sbt"}, []string{"build.sbt", "project/"}},
 	{[]string{"ant"}, []string{"build.xml"}},
-	// The helpers run before every example; .rspec has options.
-	{[]string{"rspec", "rake", "bundle", "rails"}, []string{".rspec", "spec_helper.rb", "rails_helper.rb", "test_helper.rb", "Rakefile", "*.rake"}},
+	// The helpers run before every example; .rspec has options. Gemfile is Ruby that runs first. Ruby loads a minitest of the project instead of its own.
+	{[]string{"rspec", "rake", "bundle", "rails"}, []string{"Gemfile", "gems.rb", "*.gemspec", "minitest/", "minitest.rb", "rspec/*.rb", ".rspec*", "spec_helper.rb", "rails_helper.rb", "test_helper.rb", "Rakefile", "*.rake"}},
 	{[]string{"phpunit", "pest", "composer"}, []string{"phpunit.xml", "phpunit.xml.dist", "Pest.php", "composer.json"}},
 	// A project file can leave all tests out, or run anything before them.
-	{[]string{"dotnet"}, []string{"*.csproj", "*.fsproj", "*.runsettings", "Directory.Build.props", "Directory.Build.targets", "global.json"}},
-	{[]string{"mix"}, []string{"mix.exs", "test_helper.exs"}},
+	{[]string{"dotnet"}, []string{"*.csproj", "*.fsproj", "*.vbproj", "*.sln", "*.slnx", "*.runsettings", "*.props", "*.targets", "*.rsp", "global.json"}},
+	{[]string{"mix"}, []string{"mix.exs", "test_helper.exs", "config/*.exs"}},
 	{[]string{"swift"}, []string{"Package.swift"}},
 	// These files list the tests; nothing finds a test that they leave out.
 	{[]string{"ctest", "cmake", "ninja"}, []string{"CMakeLists.txt", "*.cmake", "CMakePresets.json", "DartConfiguration.tcl", "build.ninja"}},
 	{[]string{"meson"}, []string{"meson.build"}},
 	{[]string{"bazel", "bazelisk"}, []string{"BUILD", "BUILD.bazel", "WORKSPACE", "MODULE.bazel", ".bazelrc", "*.bzl"}},
-	{[]string{"prove"}, []string{".proverc"}},
+	{[]string{"prove"}, []string{".proverc", "Test/More.pm", "Test/Builder.pm", "Test2/", "TAP/", "strict.pm", "warnings.pm"}},
+	{[]string{"cabal", "stack"}, []string{"*.cabal", "cabal.project*", "package.yaml", "stack.yaml", "Setup.hs"}},
+	{[]string{"dune", "dub", "crystal", "gleam", "julia"}, []string{"dune", "dune-project", "dune-workspace", "dub.json", "dub.sdl", "shard.yml", "gleam.toml", "runtests.jl"}},
+	{[]string{"xcodebuild"}, []string{"*.xctestplan", "*.xcscheme", "project.pbxproj"}},
 	// A linter's settings decide what it finds.
 	{[]string{"golangci-lint"}, []string{".golangci.*"}},
 	{[]string{"eslint", "tsc", "biome", "prettier"}, []string{"eslint.config.*", ".eslintrc*", ".eslintignore", "tsconfig*.json", "biome.json"}},
@@ -139,5 +150,5 @@ var Judging = []struct {
 	{[]string{"phpstan", "buf", "tflint"}, []string{"phpstan.neon*", "phpstan.dist.neon", "buf.yaml", ".tflint.hcl"}},
 	{[]string{"pre-commit"}, []string{".pre-commit-config.yaml"}},
 	// The services that tests use.
-	{[]string{"docker", "docker-compose", "podman"}, []string{"Dockerfile", "*.Dockerfile", "Containerfile", "docker-compose*.yml", "docker-compose*.yaml", "compose*.yml", "compose*.yaml"}},
+	{[]string{"docker", "docker-compose", "podman"}, []string{"Dockerfile", "*.Dockerfile", "Containerfile", "docker-compose*.yml", "docker-compose*.yaml", "compose*.yml", "compose*.yaml", ".env"}},
 }
