@@ -67,6 +67,16 @@ func TestTestsThatNoLongerRunAreNoticed(t *testing.T) {
 		want                bool
 	}{
 		{"a_test.go", "package a\nfunc TestA(t *testing.T) {}\n", "package documentation\nfunc TestA(t *testing.T) {}\n", true},
+		{"a_test.go", "package a\nfunc TestA(t *testing.T) {}\n", "package a\nvar _ = `\nfunc TestA(t *testing.T) {}\n`\n", true},
+		{"a_test.go", "package a\nfunc TestA(t *testing.T) {}\n", "package a\nvar _ = `func TestB(`\nfunc TestA(t *testing.T) {}\n", false},
+		{"tests/test_a.py", python, "'''\n" + python + "'''\n", true},
+		{"tests/test_a.py", python, "\"\"\"About A.\"\"\"\n" + python, false},
+		{"a.test.js", "it('a', () => { expect(1).toBe(1) })\n", "`\nit('a', () => { expect(1).toBe(1) })\n`\n", true},
+		{"src/test/java/AThing.java", "@Test void a() {}\n", "String s = \"\"\"\n@Test void a() {}\n\"\"\";\n", true},
+		{"src/lib.rs", rust, "const X: &str = r#\"\n" + rust + "\"#;\n", true},
+		{"a_test.rb", "def test_a\n  assert 1\nend\n", "=begin\ndef test_a\n  assert 1\nend\n=end\n", true},
+		{"a_test.rb", "def test_a\n  assert 1\nend\n", "__END__\ndef test_a\n  assert 1\nend\n", true},
+		{"tests/a.c", "TEST(A, b) { ASSERT_EQ(1, 1); }\n", "#if 0\nTEST(A, b) { ASSERT_EQ(1, 1); }\n#endif\n", true},
 		{"a_test.go", "package a\nfunc TestA(t *testing.T) {}\n", "// +build ignore\n\npackage a\nfunc TestA(t *testing.T) {}\n", true},
 		{"a_test.go", "package a\nfunc TestA(t *testing.T) {}\n", "// a plain comment\n\npackage a\nfunc TestA(t *testing.T) {}\n", false},
 		{"test_a.py", python, "class A:\n    def test_a(self):\n        assert 1\n", true},
