@@ -150,7 +150,11 @@ func (x *execution) mergeBase(ctx context.Context, o workflow.Outcome, _ workflo
 	for _, path := range conflicts {
 		event.Conflicts = append(event.Conflicts, x.clean(path))
 	}
-	message := fmt.Sprintf("Merge %s into the change\n\nSignalbox-Request: %s\n", j.Base, x.run.RequestID)
+	left := ""
+	if len(conflicts) > 0 {
+		left = ", conflicts unresolved"
+	}
+	message := fmt.Sprintf("Merge %s into the change%s\n\nSignalbox-Request: %s\n", j.Base, left, x.run.RequestID)
 	if event.Commit, err = x.Repo.CommitTree(ctx, tree, []string{j.Head, base}, message, place.Merger, x.Clock.Now()); err != nil {
 		return nil, err
 	}

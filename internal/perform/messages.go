@@ -79,6 +79,9 @@ func (x *execution) commitMessage(ctx context.Context, a workflow.Action) string
 	}
 	if title == "" {
 		title = "Fix what was found"
+		if j := x.run.Details; len(j.Conflicts) > 0 {
+			title = redact.Line("Resolve the conflicts with "+j.Base, 68)
+		}
 		var lines []string
 		for _, f := range x.run.Details.Findings {
 			lines = append(lines, "- "+redact.Line(f.Line1(), 200))
