@@ -52,7 +52,7 @@ func (m *machine) callImplementer(reason string) {
 	} else {
 		j.FixAttempt++
 		a.StepID, a.Attempt = fixID(j.Fixes), j.FixAttempt
-		doing = fmt.Sprintf("%s: %s to fix", a.StepID, wording.Count(len(j.Findings), "finding"))
+		doing = a.StepID + ": " + toFix(j.Findings)
 	}
 	if a.Attempt > 1 {
 		doing += fmt.Sprintf(", attempt %d", a.Attempt)
@@ -60,6 +60,26 @@ func (m *machine) callImplementer(reason string) {
 	m.say("%s", doing)
 	m.run.Stage = workflow.StageImplementing
 	m.call(a)
+}
+
+// toFix says what a fix is about.
+func toFix(findings []workflow.Finding) string {
+	var all []string
+	others := 0
+	for _, f := range findings {
+		switch f.Source {
+		case workflow.FoundByPerson:
+			all = append(all, "a person's rejection to answer")
+		case workflow.FoundBySync:
+			all = append(all, "conflicts to resolve")
+		default:
+			others++
+		}
+	}
+	if others > 0 || len(all) == 0 {
+		all = append(all, wording.Count(others, "finding")+" to fix")
+	}
+	return strings.Join(all, ", ")
 }
 
 func fixID(n int) string { return fmt.Sprintf("R%02d", n) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"signalbox/internal/workflow"
 	"signalbox/internal/workflow/policy"
@@ -51,11 +52,19 @@ func (m *machine) goesFromBase(e workflow.Admitted) bool {
 func (m *machine) takeTests(now *workflow.Settings) bool {
 	j := &m.run.Details
 	s := &j.Settings
-	if now == nil || slices.Equal(s.Tests, now.Tests) && slices.Equal(s.TestsE2E, now.TestsE2E) && s.Limits.TestTotalSec == now.Limits.TestTotalSec {
+	if now == nil {
+		return false
+	}
+	sameTests := slices.Equal(s.Tests, now.Tests) && slices.Equal(s.TestsE2E, now.TestsE2E)
+	switch {
+	case !sameTests:
+		m.say("its tests are those that are configured now")
+	case s.Limits.TestTotalSec != now.Limits.TestTotalSec:
+		m.say("its tests may take %s now, as limits.test_total says", time.Duration(now.Limits.TestTotalSec)*time.Second)
+	default:
 		return false
 	}
 	s.Tests, s.OfRequest, s.TestsE2E, s.Limits.TestTotalSec = now.Tests, now.OfRequest, now.TestsE2E, now.Limits.TestTotalSec
-	m.say("its tests are those that are configured now")
 	if j.NothingRecorded() {
 		j.Tested = nil
 	}

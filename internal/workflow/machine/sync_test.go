@@ -90,3 +90,21 @@ func TestOnlyAFinishedChangeThatStandsStillIsMergedWithItsBase(t *testing.T) {
 		}
 	}
 }
+
+func TestARunSaysWhichSettingsOfItsTestsAreNew(t *testing.T) {
+	t.Parallel()
+	slower, others := settings(workflow.WorkflowSimple, false), settings(workflow.WorkflowSimple, false)
+	slower.Limits.TestTotalSec += 60
+	others.Tests = []string{"make other"}
+	for want, now := range map[string]workflow.Settings{
+		"":                              settings(workflow.WorkflowSimple, false),
+		"limits.test_total":             slower,
+		"those that are configured now": others,
+	} {
+		m := machine{run: workflow.Run{Details: workflow.Details{Settings: settings(workflow.WorkflowSimple, false)}}}
+		changed := m.takeTests(&now)
+		if said := m.run.Progress.Message; changed != (want != "") || !strings.Contains(said, want) || changed == (said == "") {
+			t.Errorf("changed %t, said %q; want %q", changed, said, want)
+		}
+	}
+}
