@@ -197,6 +197,18 @@ func TestTheStateFolderIsNeverInsideTheProject(t *testing.T) {
 	}
 }
 
+func TestAnAgreementThatCannotBeRecordedNamesItsFolder(t *testing.T) {
+	t.Parallel()
+	state := filepath.Join(t.TempDir(), "state")
+	must(t, os.WriteFile(state, nil, 0o600)) // a folder without the right to write wouldn't stop root
+	book, err := agreement.Open(t.TempDir(), variables("XDG_STATE_HOME", state))
+	must(t, err)
+	err = book.Agree(agreement.SetUp, agreement.Fingerprint("x"), "approved", nil, time.Now())
+	if err == nil || !strings.Contains(err.Error(), state+"/signalbox/trust") || !strings.Contains(err.Error(), "set XDG_STATE_HOME to a folder where you can") {
+		t.Errorf("says %v", err)
+	}
+}
+
 func TestOnlyFingerprintsAreRecorded(t *testing.T) {
 	t.Parallel()
 	b, _ := book(t, "/work/one")

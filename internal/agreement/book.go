@@ -61,8 +61,12 @@ func (b Book) Agree(kind Kind, fingerprint, how string, items []string, now time
 		return fmt.Errorf("record agreement: %q is no fingerprint", fingerprint)
 	}
 	a := Agreement{Version: version, Project: b.project, Kind: kind, Fingerprint: fingerprint, Items: items, How: how, AgreedAt: now.UTC()}
-	if err := b.write(a); err != nil {
-		return fmt.Errorf("record agreement: %w", err)
+	err := b.write(a)
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("record agreement in %s: %w: let yourself write there, or set XDG_STATE_HOME to a folder where you can", b.folder, err)
+	case err != nil:
+		return fmt.Errorf("record agreement in %s: %w", b.folder, err)
 	}
 	return nil
 }
