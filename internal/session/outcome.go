@@ -219,6 +219,8 @@ func (h *host) verdict(result process.Result, failure error) string {
 		return Unexpected + " (" + string(result.Ending) + ")"
 	case result.Signal != "":
 		return Unexpected + " (" + result.Signal + ")"
+	case result.ExitCode == 0:
+		return Unexpected + " (exit code 0): its agent ended without saying whether the work is done"
 	}
 	return Unexpected + " (exit code " + strconv.Itoa(result.ExitCode) + ")"
 }

@@ -47,11 +47,12 @@ func TestErrorMarkerBringsItsMessage(t *testing.T) {
 
 func TestSessionThatEndsWithoutAWordIsAnError(t *testing.T) {
 	t.Parallel()
+	const silent = " (exit code 0): its agent ended without saying whether the work is done"
 	for script, message := range map[string]string{
-		"exit 0":                                Unexpected + " (exit code 0)",
+		"exit 0":                                Unexpected + silent,
 		"exit 3":                                Unexpected + " (exit code 3)",
 		"kill -9 $$":                            Unexpected + " (SIGKILL)",
-		"echo '> " + done + "'":                 Unexpected + " (exit code 0)",
+		"echo '> " + done + "'":                 Unexpected + silent,
 		"echo '###TASK_COMPLETE_4###'; exit 12": Unexpected + " (exit code 12)",
 	} {
 		t.Run(script, func(t *testing.T) {

@@ -87,6 +87,9 @@ func NextOf(i *session.Info) string {
 	case strings.Contains(said, string(agent.Unauthorized)):
 		next = append(next, "see what is missing: signalbox doctor", "begin again in the same files: "+start)
 	default:
+		if i.Outcome.Source == session.Ended && i.ExitCode != nil && *i.ExitCode == 0 {
+			next = append(next, fmt.Sprintf("if its work is done, put it on a ref: signalbox session cleanup %d", i.Issue))
+		}
 		next = append(next, "begin again in the same files: "+start)
 	}
 	return strings.Join(next, "; ")
