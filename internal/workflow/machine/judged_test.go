@@ -272,6 +272,13 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 		{"bundle exec rspec", changed("app/models/user.rb"), false},
 		{"npm test", added("src/__mocks__/a.js"), false},
 		{"python3 -m pytest", added("app/inspect.py"), false},
+		{"python3 -m unittest", added("argparse/__init__.py"), true},
+		{"python3 -m unittest", added("argparse/a.py"), false},
+		{"python3 -m unittest", added("gettext.cpython-312-x86_64-linux-gnu.so"), true},
+		{"python3 -m unittest", added("gettext.txt"), false},
+		{"python3 -m unittest", changed("calendar/__init__.py"), false}, // the project's own
+		{"python3 -m pytest", added("test/__init__.py"), false},
+		{"coverage run -m unittest", added("signal.py"), true},
 		// Settings that are named for their program.
 		{"mage test", changed("magefile.go"), true},
 		{"npx gulp", changed("gulpfile.js"), true},

@@ -33,7 +33,7 @@ func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 				!isNew && blindTests && !slices.Contains(data, strings.ToLower(path.Ext(file)))
 		}
 		// A new go.mod below the root excludes its folder, with the tests in it, from "go test ./...".
-		if runsGo && isNew && strings.HasSuffix(f.Path, "/go.mod") || r.garbled && !isNew || judges(f.Path) || slices.ContainsFunc(f.LinkedAs, judges) {
+		if runsGo && isNew && strings.HasSuffix(f.Path, "/go.mod") || isNew && replacesPython(f.Path) || r.garbled && !isNew || judges(f.Path) || slices.ContainsFunc(f.LinkedAs, judges) {
 			reasons = append(reasons, "it changes "+f.name()+", which decides what the tests say")
 		}
 	}

@@ -94,11 +94,8 @@ var Judging = []struct {
 	{[]string{"pytest", "py.test", "tox", "nox", "coverage"}, []string{"conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.toml", "setup.cfg", "tox.ini", "pyproject.toml", ".coveragerc"}},
 	// Installed packages, and the plug-ins that the metadata of a package in the project's folder names.
 	{[]string{"python", "python3", "pytest", "py.test", "uv", "poetry", "tox", "nox"}, []string{"entry_points.txt", "site-packages/"}},
-	// Python imports these before anything else, and a module next to the tests instead of the installed one.
-	{[]string{"python", "python3", "pytest", "py.test"}, []string{"sitecustomize.py", "usercustomize.py", "unittest.py", "pytest.py", "pluggy.py", "_pytest/",
-		"/argparse.py", "/ast.py", "/collections.py", "/contextlib.py", "/copy.py", "/dataclasses.py", "/difflib.py", "/enum.py", "/fnmatch.py", "/functools.py",
-		"/glob.py", "/inspect.py", "/json.py", "/linecache.py", "/logging.py", "/pathlib.py", "/pprint.py", "/re.py", "/shlex.py", "/shutil.py", "/signal.py",
-		"/string.py", "/subprocess.py", "/tempfile.py", "/textwrap.py", "/tokenize.py", "/traceback.py", "/types.py", "/typing.py", "/warnings.py", "/weakref.py"}},
+	// Python imports these before anything else, and a module next to the tests instead of the installed one. See replacesPython, too.
+	{[]string{"python", "python3", "pytest", "py.test"}, []string{"sitecustomize.py", "usercustomize.py", "unittest.py", "pytest.py", "pluggy.py", "_pytest/"}},
 	{[]string{"behave", "nose2"}, []string{"behave.ini", ".behaverc", "environment.py", "unittest.cfg", "nose2.cfg"}},
 	{[]string{"pants"}, []string{"pants.toml", "BUILD"}},
 	// The sessions of nox are functions in this file.
