@@ -73,6 +73,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		{name: "a test program that is not there", config: "workflow: simple\ntests: no-such-program --all\n" + agents, says: "no-such-program"},
 		{name: "a test program by its path", config: "workflow: simple\ntests: /usr/bin/no-such-program\n" + agents, says: "/usr/bin/no-such-program"},
 		{name: "one of several test programs", config: "workflow: simple\ntests: [\"true\", \"CI=1 nowhere-to-be-found\"]\n" + agents, says: "nowhere-to-be-found"},
+		{name: "a test module that is not there", config: "workflow: simple\ntests: python3 -m no_such_module -q\n" + agents, says: "starts the module no_such_module, and python3 has no such module", next: "have environment.set_up install it"},
 		{name: "a test script that is not there", config: "workflow: simple\ntests: ./no-such-script.sh\n" + agents, says: "./no-such-script.sh, which is not in the project"},
 		{name: "a test script that is not executable", config: "workflow: simple\ntests: ./test.sh\n" + agents, files: map[string]string{"test.sh": "true\n"},
 			says: "./test.sh, which isn't executable", next: "chmod +x test.sh"},
@@ -197,8 +198,9 @@ func TestDoctorSaysOkForWhatCanRun(t *testing.T) {
 	p.write("agent.sh", "true\n")
 	p.write("test.sh", "true\n")
 	p.write("requests/2.md", "---\nid: RQ-20260101-002\ntitle: Second\ndepends_on: 1\ntests: sh test.sh\n---\n")
+	p.write("mine.py", "")
 	p.write("glob.sh", "#!/bin/bash\nshopt -s extglob\nls !(x)\n")
-	p.write(".signalbox/config.yaml", "workflow: simple\ntests: [bash glob.sh, sh -eu test.sh, './test.sh', 'cd requests && sh ../test.sh', python3 -V, python3 -m unittest]\nstress: A=b exec true\n"+
+	p.write(".signalbox/config.yaml", "workflow: simple\ntests: [bash glob.sh, sh -eu test.sh, './test.sh', 'cd requests && sh ../test.sh', python3 -V, python3 -m unittest, python3 -m mine]\nstress: A=b exec true\n"+
 		"environment: {set_up: ['f() { echo $1; }; f <(true)'], verify: [{command: '[[ a == a ]] && echo OK', expect: OK}]}\n"+
 		"agents: {shell: {driver: command, command: [sh, agent.sh]}}\n")
 	p.git("add", "--all")

@@ -125,10 +125,15 @@ func (p *Project) missingProgram(ctx context.Context, wrong *LineError, s start,
 	if program == "" {
 		return nil
 	}
-	if there, err := p.hasProgram(ctx, program); err != nil || there {
-		return nil
-	}
 	wrong.Says = fmt.Sprintf("%q starts %s, and there is no such program where commands run", wrong.Text, shown)
+	if there, err := p.hasProgram(ctx, findProgram, program); err != nil {
+		return nil
+	} else if there {
+		if s.module == "" || p.hasModule(ctx, s, base) {
+			return nil
+		}
+		wrong.Says = fmt.Sprintf("%q starts the module %s, and %s has no such module where commands run", wrong.Text, s.module, program)
+	}
 	wrong.Unsure = p.setsUpBefore(ctx, wrong.Line)
 	if wrong.Next = "install it, have environment.set_up install it, or " + correct; wrong.ofSetUp {
 		wrong.Next = "install it, or " + correct
@@ -222,10 +227,33 @@ func (p *Project) setsUpBefore(ctx context.Context, l Line) bool {
 	return err == nil && len(found.SetUp) > 0
 }
 
-// hasProgram reports whether a word starts something where commands run; true if that can't be found out.
-func (p *Project) hasProgram(ctx context.Context, word string) (there bool, err error) {
+// hasModule reports whether the module of Python that a line starts is in the project or where commands run; true if that can't be found out.
+func (p *Project) hasModule(ctx context.Context, s start, base string) bool {
+	for _, name := range []string{s.module, s.module + ".py"} {
+		if f, known := p.find(ctx, base, Within(s.dir, name)); !known || !f.gone {
+			return true
+		}
+	}
+	for _, variable := range p.Variables() {
+		if strings.HasPrefix(variable, "PYTHON") { // it may lead to modules elsewhere in the project, which doctor must not start
+			return true
+		}
+	}
+	there, err := p.hasProgram(ctx, findModule, s.program, s.module)
+	return err != nil || there
+}
+
+// findModule finds a module of Python and loads none of the working folder. Only its exit code 3 says that the module is missing: an
+// old or a broken Python fails in other ways.
+const findModule = `"$1" -c 'import sys
+sys.path[:1] = []
+import importlib.util
+sys.exit(3 if importlib.util.find_spec(sys.argv[1]) is None else 0)' "$2"; test $? != 3`
+
+// hasProgram reports whether a script that looks for words finds them where commands run; true if that can't be found out.
+func (p *Project) hasProgram(ctx context.Context, script string, words ...string) (there bool, err error) {
 	look := func(ctx context.Context, exec process.Executor) error {
-		result, err := exec.Exec(ctx, process.Command{Args: []string{"sh", "-c", findProgram, "sh", word}, Env: p.Variables(), Total: lookWait, OutputLimit: 4 << 10})
+		result, err := exec.Exec(ctx, process.Command{Args: append([]string{"sh", "-c", script, "sh"}, words...), Env: p.Variables(), Total: lookWait, OutputLimit: 4 << 10})
 		there = err != nil || ctx.Err() != nil || result.Ending != process.Exited || result.OK()
 		return err
 	}
@@ -253,10 +281,13 @@ type start struct {
 	// file is the project's file that it starts, from the project's root, and shown the same in the line's words. by is the interpreter
 	// that the line names for it; empty if the file starts by itself.
 	file, shown, by string
+	// module is the module that it has Python start, if its name is one word.
+	module string
 }
 
 func startOf(line string) (s start) {
 	words := strings.Fields(line)
+	finds := !strings.Contains(line, "PYTHON") // no variable leads Python elsewhere
 	for len(words) > 0 {
 		name, _, assigned := strings.Cut(words[0], "=")
 		changes := len(words) > 3 && words[0] == "cd" && plainWord(words[1]) && words[1][0] != '-' && words[2] == "&&"
@@ -274,6 +305,9 @@ func startOf(line string) (s start) {
 			return s
 		}
 		s.program = words[0]
+		if finds && len(words) > 2 && pythonName().MatchString(s.program) && words[1] == "-m" && moduleName().MatchString(words[2]) {
+			s.module = words[2]
+		}
 		if script := scriptAmong(words); script != "" {
 			s.by, s.shown, s.file = filepath.Base(s.program), script, Within(s.dir, script)
 		}
@@ -281,6 +315,11 @@ func startOf(line string) (s start) {
 	}
 	return s
 }
+
+var (
+	pythonName = lazy.Pattern(`^(/.*/)?python[0-9.]*$`)
+	moduleName = lazy.Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
 
 // plainWord reports whether a shell takes a word as it is written.
 func plainWord(word string) bool { return !strings.ContainsAny(word, "$`\"'(){}|&;<>*?[]~\\!#") }
