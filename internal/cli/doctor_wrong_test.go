@@ -37,7 +37,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		{name: "a workflow that is none", config: right + "workflow: quick\n", says: "workflow"},
 		{name: "a phase that is none", config: "tests: \"true\"\n" + agents + "workflow: [design-check, deploy]\n", says: `"deploy"`},
 		{name: "no YAML", config: "tests: [a\n", says: "config.yaml"},
-		{name: "an unknown key", config: right + "testz: a\n", says: "testz"},
+		{name: "an unknown key", config: right + "testz: a\n", says: `no key "testz": did you mean "tests"?`},
 		{name: "a key twice", config: right + "tests: \"false\"\n", says: "tests"},
 		{name: "approve", config: right + "approve: maybe\n", says: "maybe"},
 		{name: "max_parallel", config: right + "max_parallel: -1\n", says: "max_parallel"},

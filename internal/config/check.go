@@ -89,7 +89,7 @@ func (c *checker) mapping(n *yaml.Node, t reflect.Type, key string) {
 			if key != "" {
 				in = " in " + key
 			}
-			c.problem(name.Line, "there is no key %q%s", shown(name.Value), in)
+			c.problem(name.Line, "there is no key %q%s%s", shown(name.Value), in, meant(t, name.Value))
 			// The key that was meant is missing; that is not reported as well.
 			c.told.lacks = append(c.told.lacks, key)
 		case twice:
@@ -100,6 +100,19 @@ func (c *checker) mapping(n *yaml.Node, t reflect.Type, key string) {
 			good = append(good, name, value)
 		}
 	}
+}
+
+// meant asks whether a key of a struct was meant that is nearly like the unknown name; empty if none is.
+func meant(t reflect.Type, name string) string {
+	if t.Kind() != reflect.Struct || len(name) > 40 {
+		return ""
+	}
+	for field := range t.Fields() {
+		if key := field.Tag.Get("yaml"); key != "" && apart(name, key) <= min(2, len(key)/3) {
+			return fmt.Sprintf(": did you mean %q?", key)
+		}
+	}
+	return ""
 }
 
 // valueType returns the type for the value of a key in t; known is false if t has no such key.
