@@ -140,11 +140,14 @@ func (s *Store) tryTake(name string, owner engine.Owner) (lock *Lock, err error)
 	if err != nil {
 		return nil, err
 	}
-	rests, err := s.rests(name, before)
+	held := !current || !got || s.holdsFromAfar(before)
+	if !held {
+		held, err = s.rests(name, before)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if !current || !got || rests || s.holdsFromAfar(before) {
+	if held {
 		return nil, &HeldError{before}
 	}
 	record := s.newRecord(owner, max(before.Epoch, owner.AfterEpoch)+1)

@@ -119,7 +119,7 @@ func (l *Lock) Wake(ctx context.Context) error {
 		err = flock.Wait(ctx, file) // who only looks at the lock has it for a moment
 	}
 	if errors.Is(err, ErrLockLost) {
-		err = errors.Join(engine.ErrLost, err)
+		err = fmt.Errorf("%w: %w", engine.ErrLost, err)
 	}
 	if err != nil {
 		return fmt.Errorf("take %s again: %w", path.Join(locksDir, l.name), err)

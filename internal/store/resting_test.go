@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -83,6 +84,25 @@ func TestALockRestsAndWakes(t *testing.T) {
 	}
 }
 
+func TestALockThatCannotRestStaysHeld(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	if err := os.MkdirAll(filepath.Join(s.path, locksDir, restingFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lock := lockRequest(t, s, engine.Owner{Name: "first"})
+	lock.Rest()
+	if _, err := s.LockRequest(t.Context(), "RQ-1", engine.Owner{}); !errors.Is(err, engine.ErrHeld) {
+		t.Errorf("while it rests: %v", err)
+	}
+	if holders, err := s.Holders(t.Context()); err != nil || len(holders) != 1 {
+		t.Errorf("%d holders, %v", len(holders), err)
+	}
+	if err := errors.Join(lock.Wake(t.Context()), lock.Extend(), lock.Release()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestALockThatWasTakenWhileItRestedDoesNotWake(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
@@ -92,7 +112,7 @@ func TestALockThatWasTakenWhileItRestedDoesNotWake(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := lockRequest(t, openAt(t, Config{Root: s.path}), engine.Owner{Name: "next", AfterEpoch: lock.Epoch()})
-	if err := lock.Wake(t.Context()); !errors.Is(err, engine.ErrLost) {
+	if err := lock.Wake(t.Context()); !errors.Is(err, engine.ErrLost) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("woke: %v", err)
 	}
 	select {
