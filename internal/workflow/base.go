@@ -102,21 +102,24 @@ func (b *BaseCheck) CannotRun(tests []string) (why []string) {
 
 // Corrections returns what a person can do about those of the tests that say nothing about any change, each as a step that others follow.
 func (b *BaseCheck) Corrections(tests []string, request string) (steps []NextStep) {
-	const configuration = ".signalbox/config.yaml"
 	var files []string
 	for i := range b.Failures {
 		f := &b.Failures[i]
 		if !f.cannotRun() || !slices.Contains(tests, f.Command) {
 			continue
 		}
-		file := configuration
+		file := ".signalbox/config.yaml"
 		if f.OfRequest && request != "" {
 			file = request
 		}
 		if !slices.Contains(files, file) {
 			files = append(files, file)
 		}
-		if program, _, _ := strings.Cut(f.Command, " "); f.ExitCode == exitNotExecutable && strings.HasPrefix(program, "./") {
+		switch program, _, _ := strings.Cut(f.Command, " "); {
+		case !strings.HasPrefix(program, "./"):
+		case f.ExitCode == exitNotFound:
+			steps = append(steps, Advice(fmt.Sprintf("a run sees only what is committed: if you have %s here, git add %[1]s && git commit", program)))
+		case f.ExitCode == exitNotExecutable:
 			steps = append(steps, Advice(fmt.Sprintf("let %s be executed: chmod +x %[1]s, and commit that; or start it with its shell: sh %[1]s", program)))
 		}
 	}

@@ -20,6 +20,8 @@ func TestWhatHelpsTestsThatCannotRunNamesTheirFile(t *testing.T) {
 		{"both", []TestFailure{notThere, mine}, []string{"correct tests in .signalbox/config.yaml and requests/1.md" + rest}},
 		{"a script", []TestFailure{script}, []string{"let ./test.sh be executed: chmod +x ./test.sh, and commit that; or start it with its shell: sh ./test.sh",
 			"correct tests in .signalbox/config.yaml" + rest}},
+		{"a script that is not committed", []TestFailure{{Command: "./test.sh --all", ExitCode: 127}}, []string{
+			"a run sees only what is committed: if you have ./test.sh here, git add ./test.sh && git commit", "correct tests in .signalbox/config.yaml" + rest}},
 	} {
 		b := BaseCheck{Failures: c.failures}
 		var got []string
