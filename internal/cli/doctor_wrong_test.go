@@ -191,6 +191,19 @@ func (c *wrongProject) examine(t *testing.T) {
 	}
 }
 
+// A repository that lost an object stops every run.
+func TestDoctorNamesALostObject(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, 1)
+	tree := strings.TrimSpace(p.git("rev-parse", "HEAD^{tree}"))
+	if err := os.Remove(filepath.Join(p.dir, ".git/objects", tree[:2], tree[2:])); err != nil {
+		t.Fatal(err)
+	}
+	if out := p.run(1, "doctor"); !strings.Contains(out, "git can't read the files of main") || !strings.Contains(out, "git fsck") {
+		t.Errorf("doctor doesn't name the lost object:\n%s", out)
+	}
+}
+
 // What doctor cannot find wrong is not said to be missing.
 func TestDoctorSaysOkForWhatCanRun(t *testing.T) {
 	t.Parallel()

@@ -21,9 +21,17 @@ func (p *examination) lookAtRepository(ctx context.Context, add func(Finding)) {
 	if _, err := p.Repo.DefaultBranch(ctx); errors.Is(err, git.ErrNotFound) {
 		add(Finding{"repository", VerdictMissing, p.Root + ": nothing is committed yet, so no run can begin", wire.FirstCommit})
 	} else {
-		_, err := p.Base(ctx)
+		base, err := p.Base(ctx)
 		if err == nil {
 			err = p.NameIsFree(ctx)
+		}
+		if err == nil {
+			partial, _ := p.Repo.Promisor(ctx) // such a clone may lack anything, and lookAtStart speaks of it
+			commit, none := p.Repo.Resolve(ctx, "refs/heads/"+base)
+			if _, lost := p.Repo.TreeFiles(ctx, commit); lost != nil && none == nil && partial == "" {
+				err = &problem.Error{Err: fmt.Errorf("git can't read the files of %s: %w", base, lost),
+					Hint: "see what the repository lacks: git fsck; then fetch it from where it still is, or clone the project again"}
+			}
 		}
 		if known := (*problem.Error)(nil); errors.As(err, &known) {
 			add(Finding{"repository", VerdictMissing, known.Error(), known.Hint})
