@@ -16,7 +16,7 @@ import (
 func (p *examination) lookAtAgents(ctx context.Context, add func(Finding)) {
 	p.lookAtWayOut(add)
 	agents, err := p.Agents(ctx)
-	if err == nil {
+	if err == nil && p.InMainTree() == nil { // lookAtRepository reports that one
 		err = p.MayBegin()
 	}
 	if err != nil {

@@ -39,10 +39,8 @@ func (p *examination) lookAtRepository(ctx context.Context, add func(Finding)) {
 			add(Finding{What: "repository", Verdict: VerdictOK, Says: p.Root})
 		}
 	}
-	if p.Trust.Standing == wire.TrustWithheld { // otherwise it is reported with the agents
-		if err := p.InMainTree(); err != nil {
-			add(findingOf("repository", err))
-		}
+	if err := p.InMainTree(); err != nil {
+		add(findingOf("repository", err))
 	}
 	if p.ConfigError == nil {
 		if _, _, err := workflow.WorkflowPhases(p.Config.Workflow...); err != nil {
