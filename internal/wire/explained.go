@@ -59,6 +59,7 @@ func Explained(err error) error {
 		{store.ErrBroken, "Signalbox leaves the file as it is; " + fix + `; "signalbox document validate ` + document + `" says what is wrong`},
 		{forge.ErrNotFound, `see which requests there are: signalbox list`},
 		{local.ErrDouble, "give one of them a number and an id of its own; until then, no command can name either of them"},
+		{engine.ErrLost, "nothing is lost, the other one carries it on; see how far it is: signalbox list"},
 		{engine.ErrNotSaved, `nothing more was done; check the disk, then "signalbox resume"`},
 	} {
 		if errors.Is(err, known.is) {

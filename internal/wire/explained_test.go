@@ -44,6 +44,7 @@ func TestAHintNamesWhatHelps(t *testing.T) {
 		{&store.BrokenError{Path: "state.json"}, "signalbox health restore"},
 		{&fs.PathError{Op: "openat", Path: ".worktrees/.status", Err: syscall.ENOTDIR}, "mv .worktrees .worktrees-old"},
 		{&fs.PathError{Op: "mkdirat", Path: "runs/RQ-20260101-001", Err: syscall.EACCES}, "chmod -R u+rwX runs"},
+		{fmt.Errorf("%w: %w", engine.ErrLost, store.ErrLockLost), "signalbox list"},
 		{&local.RequestError{Path: "requests/1.md", Err: errors.New("line 2: wrong")}, "fix the file"},
 	} {
 		var p *problem.Error
