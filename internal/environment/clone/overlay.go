@@ -49,10 +49,12 @@ func (e *Environment) stack(ctx context.Context, m *made) error {
 			return fmt.Errorf("prepare the layer for %s: %w", o.Target, err)
 		}
 	}
-	if m.Warm.isHidden() {
-		if err := os.WriteFile(filepath.Join(overlays[0].Target, overlay.NoteFile), []byte(noteText), 0o600); err != nil {
+	if m.Warm.Way == Private {
+		if err := os.WriteFile(filepath.Join(e.layout.work, overlay.NoteFile), []byte(noteText), 0o600); err != nil {
 			return fmt.Errorf("note where the files are: %w", err)
 		}
+	}
+	if m.Warm.isHidden() {
 		e.driver.holding.Lock()
 		defer e.driver.holding.Unlock()
 		_, err := e.hold(ctx, true)

@@ -39,7 +39,7 @@ func (e *Environment) namespace(ctx context.Context) (*overlay.Namespace, error)
 		mounted = e.layout.work
 	}
 	if !n.Shows(mounted) {
-		return nil, fmt.Errorf("%w: its mount point was deleted", ErrSandbox)
+		return nil, fmt.Errorf("%s was deleted while something works in the environment: end that (an \"env shell\", say), then try again", mounted)
 	}
 	return n, nil
 }
