@@ -3,7 +3,6 @@ package agent_test
 import (
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"signalbox/internal/agent"
 	"signalbox/internal/process"
+	"signalbox/internal/process/processtest"
 )
 
 // silent reads a program that tells nothing.
@@ -25,7 +25,7 @@ func TestAProgramThatIsTooOldIsNamedWithTheCommandThatUpdatesIt(t *testing.T) {
 	for version, old := range map[string]bool{"1.0.67 (Claude Code)": true, "2.0.0": true, "2.0.1 (Claude Code)": false, "v10.0.0": false,
 		"2.0.1-beta.1": true, "a build of my own": false} {
 		path := filepath.Join(t.TempDir(), "claude")
-		if err := os.WriteFile(path, []byte("#!/bin/sh\necho '"+version+"'\n"), 0o700); err != nil {
+		if err := processtest.WriteProgram(path, []byte("#!/bin/sh\necho '"+version+"'\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		p := agent.Program{Agent: "it", Title: "Claude Code", Oldest: "2.0.1", Install: "npm install -g it", Args: []string{path}}

@@ -13,6 +13,7 @@ import (
 
 	"signalbox/internal/git"
 	"signalbox/internal/process"
+	"signalbox/internal/process/processtest"
 )
 
 func TestTheUserIsWhoGitSaysTheyAre(t *testing.T) {
@@ -69,7 +70,7 @@ func TestASignatureThatCannotBeMadeIsNamed(t *testing.T) {
 func script(t *testing.T, lines string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+lines+"\n"), 0o700); err != nil {
+	if err := processtest.WriteProgram(path, []byte("#!/bin/sh\n"+lines+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return path
