@@ -59,6 +59,14 @@ func newSite(t *testing.T, files []pipeline.File, pass string) *site {
 	t.Helper()
 	s := &site{T: t, hub: newHub(t), dir: t.TempDir(), home: t.TempDir()}
 	s.origin = filepath.Join(s.home, "origin.git")
+	noted := filepath.Join(s.home, "bin", "bash")
+	if err := os.Mkdir(filepath.Dir(noted), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// act ends a step that fails before it has read all that the step said.
+	if err := processtest.WriteProgram(noted, []byte("#!/bin/bash\n/bin/bash \"$@\" 2>&1 | tee -a '"+s.said()+"'\nexit \"${PIPESTATUS[0]}\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	s.git("init", "--quiet", "--bare", "--initial-branch=main", s.origin)
 	s.git("clone", "--quiet", s.origin, s.dir)
 	s.git("checkout", "--quiet", "-b", "main")
@@ -100,9 +108,12 @@ func (s *site) git(args ...string) string {
 }
 
 func (s *site) environ() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@localhost",
+	return []string{"PATH=" + filepath.Join(s.home, "bin") + ":" + os.Getenv("PATH"), "HOME=" + s.home, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@localhost",
 		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@localhost"}
 }
+
+// said is the file of everything that steps said.
+func (s *site) said() string { return filepath.Join(s.home, "said") }
 
 // ran is act's report on a workflow.
 type ran struct {
@@ -138,6 +149,11 @@ func (s *site) act(event string, payload map[string]any) ran {
 		}
 		r.log += strings.TrimSuffix(said.Msg, "\n") + "\n"
 	}
+	said, err := os.ReadFile(s.said())
+	if err != nil && !os.IsNotExist(err) { // no step began
+		s.Fatal(err)
+	}
+	r.log += string(said)
 	if failed != slices.Contains(slices.Collect(maps.Values(r.jobs)), "failure") {
 		s.Fatalf("act failed: %v, and its jobs ended as %v\n%s%s", failed, r.jobs, r.log, &errOut)
 	}
