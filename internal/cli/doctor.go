@@ -79,10 +79,10 @@ func newAgents(a *command.Invocation) *cobra.Command {
 }
 
 func newNotify(a *command.Invocation) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use: "notify", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			p, err := a.Open(c.Context())
+			p, err := a.OpenTrusted(c.Context())
 			if err == nil {
 				err = p.ConfigError
 			}
@@ -101,4 +101,6 @@ func newNotify(a *command.Invocation) *cobra.Command {
 			return nil
 		},
 	}
+	a.AddTrustFlag(c)
+	return c
 }
