@@ -105,7 +105,7 @@ var derived = map[string]string{
 	"agents.*.program":     "the agent's usual program",
 	"agents.*.model":       "the agent's own default",
 	"agents.*.permissions": "`" + config.PermissionsEverything + "`; without a sandbox `" + config.PermissionsEdits + "`",
-	"agents.*.login":       "`" + config.LoginKey + "` if its variable is set, otherwise `" + config.LoginOwn + "`",
+	"agents.*.login":       "`" + config.LoginKey + "` if there is one, otherwise `" + config.LoginOwn + "`",
 	"agents.*.key":         "the vendor's usual variable",
 	"agents.*.url":         "the vendor's server",
 	"roles.*.agent":        "the only agent of the file",
@@ -211,15 +211,15 @@ func trustIs(key, said string) string {
 		probes = []probe{{value: "x", want: true}, {value: "x", start: strings.HasPrefix(key, "health.checks"), want: true}}
 	case said == "no":
 		probes = []probe{{value: "x"}, {value: "x", unsandboxed: true}}
-	case said == "without a sandbox":
+	case said == "only without a sandbox":
 		probes = []probe{{value: "x"}, {value: "x", unsandboxed: true, want: true}}
-	case said == "without `start`":
+	case said == "yes, unless `start` is set":
 		probes = []probe{{value: "x", want: true}, {value: "x", start: true}}
-	case strings.HasPrefix(said, "if `") && strings.HasSuffix(said, ", without a sandbox"):
+	case strings.HasPrefix(said, "if it's `") && strings.HasSuffix(said, ", only without a sandbox"):
 		probes = []probe{{value: word}, {value: word, unsandboxed: true, want: true}, {value: "x", unsandboxed: true}}
-	case strings.HasPrefix(said, "if `"):
+	case strings.HasPrefix(said, "if it's `"):
 		probes = []probe{{value: word, want: true}, {value: "x"}}
-	case strings.HasPrefix(said, "unless `"):
+	case strings.HasPrefix(said, "if it isn't `"):
 		probes = []probe{{value: word}, {value: "x", want: true}}
 	default:
 		return "these words mean nothing to this test"
