@@ -16,6 +16,8 @@ const introduction = `# The state machine
 
 Look up every state of a run, and every event that moves it on. ` + "`" + `signalbox status 42` + "`" + ` shows where your run is.
 
+This page is for people who build on Signalbox or change it. To use Signalbox you only need the drawing and [why a run stopped](reasons.md).
+
 A run is always at one place: a phase while it's RUNNING, otherwise its state. An event (an order of yours, or the result of an action) moves it to the
 next place. The drawing shows only events that do. If a workflow leaves phases out, or a phase has nothing to do, the run skips them in the same
 transition.
