@@ -48,6 +48,8 @@ func (r *resting) add(locks *folder, name string) bool {
 			return false
 		}
 		r.file, r.names = file, map[int64]string{}
+	} else if current, err := locks.same(restingFile, r.file); err != nil || !current {
+		return false // no one would see it in the file that was removed
 	}
 	if _, err := lockByte(r.file, unix.F_OFD_SETLK, unix.F_WRLCK, at); err != nil {
 		return false
@@ -117,6 +119,12 @@ func (l *Lock) Wake(ctx context.Context) error {
 	file, err := l.reopen()
 	if err == nil {
 		err = flock.Wait(ctx, file) // who only looks at the lock has it for a moment
+		if err == nil {
+			err = l.check(file)
+		}
+		if err != nil {
+			_ = file.Close()
+		}
 	}
 	if errors.Is(err, ErrLockLost) {
 		err = fmt.Errorf("%w: %w", engine.ErrLost, err)

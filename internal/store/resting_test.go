@@ -86,20 +86,35 @@ func TestALockRestsAndWakes(t *testing.T) {
 
 func TestALockThatCannotRestStaysHeld(t *testing.T) {
 	t.Parallel()
-	s := openStore(t)
-	if err := os.MkdirAll(filepath.Join(s.path, locksDir, restingFile), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	lock := lockRequest(t, s, engine.Owner{Name: "first"})
-	lock.Rest()
-	if _, err := s.LockRequest(t.Context(), "RQ-1", engine.Owner{}); !errors.Is(err, engine.ErrHeld) {
-		t.Errorf("while it rests: %v", err)
-	}
-	if holders, err := s.Holders(t.Context()); err != nil || len(holders) != 1 {
-		t.Errorf("%d holders, %v", len(holders), err)
-	}
-	if err := errors.Join(lock.Wake(t.Context()), lock.Extend(), lock.Release()); err != nil {
-		t.Error(err)
+	for name, hinder := range map[string]func(s *Store, file string) error{
+		"no file can be made": func(_ *Store, file string) error { return os.MkdirAll(file, 0o700) },
+		"the file was removed": func(s *Store, file string) error {
+			other, err := s.LockRequest(t.Context(), "RQ-2", engine.Owner{})
+			if err != nil {
+				return err
+			}
+			other.Rest()
+			return os.Remove(file)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openStore(t)
+			if err := hinder(s, filepath.Join(s.path, locksDir, restingFile)); err != nil {
+				t.Fatal(err)
+			}
+			lock := lockRequest(t, s, engine.Owner{Name: "first"})
+			lock.Rest()
+			if _, err := s.LockRequest(t.Context(), "RQ-1", engine.Owner{}); !errors.Is(err, engine.ErrHeld) {
+				t.Errorf("while it rests: %v", err)
+			}
+			holders, err := s.Holders(t.Context())
+			if err != nil || len(holders) != 1 || !strings.Contains(holders[0].Name, "RQ-1") {
+				t.Errorf("%+v, %v", holders, err)
+			}
+			if err := errors.Join(lock.Wake(t.Context()), lock.Extend(), lock.Release()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
