@@ -102,6 +102,8 @@ func TestWhatFailedBeforeTheChangeIsNotItsToAnswerFor(t *testing.T) {
 		{"it has no name and fails alike: one more attempt", simple, after(unnamed, unnamed), "RUNNING tdd-green call_agent S01/2"},
 		{"and no more than that", simple, append(after(unnamed, unnamed), well, well, testsEnd(unnamed)), "FAILED tdd-green TESTS_FAILED"},
 		{"it has no name and fails otherwise", simple, append(after(unnamed, otherThan), times(2, well, well, testsEnd(otherThan))), "RUNNING tdd-green call_agent S01/4"},
+		{"the request names the test: it has every attempt", simple, append(after(asked, named("TestOld")), well, well, testsEnd(named("TestOld"))), "RUNNING tdd-green call_agent S01/3"},
+		{"one more fails, and again", simple, append(after(old, named("TestOld", "TestNew")), well, well, testsEnd(named("TestOld", "TestNew"))), "RUNNING tdd-green call_agent S01/3"},
 		{"a person has agreed", simple, append(after(old, old), approved), "QUEUED approval-wait"},
 		{"a person is asked anyway", manual, after(old, old), "NEEDS_INPUT approval-wait APPROVAL_REQUIRED"},
 	})

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -121,10 +122,17 @@ func (m *machine) slowBefore(e workflow.TestsEnded) bool {
 	return true
 }
 
-// stillFails reports whether only commands fail that failed before anything was changed.
+// stillFails reports whether nothing fails but what failed before anything was changed, and what the request isn't about.
 func (m *machine) stillFails(e workflow.TestsEnded) bool {
 	for _, f := range e.AllFailures() {
-		if before := m.run.Details.Tested.Of(f.Command); before == nil || !before.Failed() {
+		before := m.run.Details.Tested.Of(f.Command)
+		if before == nil || !before.Failed() || before.OfRequest {
+			return false
+		}
+		isNews := func(test string) bool {
+			return slices.Contains(before.Asked, test) || !before.Unnamed && !slices.Contains(before.Tests, test)
+		}
+		if slices.ContainsFunc(f.Tests, isNews) {
 			return false
 		}
 	}
