@@ -4,6 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/install.sh
+spare
 
 # These packages spend their time in child processes that share no memory, or on one goroutine that walks every state of a
 # run. The race detector finds nothing there and costs up to ten times the time.
@@ -35,8 +36,8 @@ quick='-vet=off -ldflags=-w'
 # shellcheck disable=SC2046,SC2086 # lists of words; empty means no word
 case $1 in
 plain)
-	# Most stories wait for programs most of the time.
-	go test $quick -timeout 75m -parallel "$(($(nproc) * 2))" $plain
+	# Most stories wait for programs most of the time. Those that the race detector watches run once, there.
+	go test $quick -timeout 75m -parallel "$(($(nproc) * 2))" ${race:+-skip "$shared"} $plain
 	;;
 raced)
 	failed=

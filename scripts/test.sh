@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 . scripts/install.sh
 
 hasGo
+spare
+trap atEnd EXIT
 PATH=$PATH:/usr/sbin:/sbin # where mkfs is, also for who is not root
 need git git
 need bwrap bubblewrap
@@ -88,5 +90,6 @@ if [ -n "$unformatted" ]; then
 fi
 go vet ./...
 GOOS=darwin go vet ./cmd/... # which refuses there, in words
+inMemory
 # By xargs, because a shell's background jobs, and the programs that they start, would ignore Ctrl-C.
 printf '%s\n' plain raced live | xargs -n 1 -P 3 sh scripts/suite.sh

@@ -74,21 +74,21 @@ func TestARunKilledAtAnyInstantPushesItsMergeOnce(t *testing.T) {
 }
 
 // A transition is visible first in stage.json and then in events.jsonl; in a full sweep a run is killed at each of them, as
-// soon as it is in the one and as soon as it is in the other. Else every other transition is tried, in either.
+// soon as it is in the one and as soon as it is in the other. Else every fourth transition is tried, in either.
 func TestARunKilledAtEveryTransitionEndsMergedOnce(t *testing.T) {
 	t.Parallel()
 	whole := newProject(t, 1)
 	whole.run(0, "run", "1")
 	documents := []string{"stage.json", "events.jsonl"}
 	var hits atomic.Int32
-	transitions, first := whole.stage(1).Details.Transition+1, rand.IntN(4)
-	cases, step := transitions/2, 2
+	transitions, first := whole.stage(1).Details.Transition+1, rand.IntN(8)
+	cases, step := transitions/4, 4
 	if *kills >= allKills {
 		cases, step = len(documents)*transitions, 1
 	}
 	sweep(t, cases, func(t *testing.T, n int) {
 		k := (step*n + first%step) % transitions
-		document := documents[(first/2+k/step+n/transitions)%len(documents)]
+		document := documents[(first/4+k/step+n/transitions)%len(documents)]
 		p := newProject(t, 1)
 		c := p.start("run", "1")
 		c.until(func() bool { return p.transition(document) >= k })
@@ -117,18 +117,19 @@ func TestARunKilledRightAfterAnEffectDoesNotHaveItTwice(t *testing.T) {
 	effects := []string{".git/refs/heads/signalbox/1-*", ".worktrees/.new-*", ".worktrees/issue-1-*", "runs/*/*/planning.json", "runs/*/*/patches/S01.patch",
 		"runs/*/*/patches/S02.patch", "runs/*/*/patches/R01.patch", ".signalbox/pulls/1.json", ".worktrees/issue-1-check-*", "greet-1.sh", ".worktrees/.old-*", ".signalbox/requests/1.json"}
 	var hits atomic.Int32
-	sweep(t, len(effects), func(t *testing.T, n int) {
-		p := newProject(t, 1)
+	cases := everyOther(len(effects))
+	sweep(t, len(cases), func(t *testing.T, n int) {
+		p, effect := newProject(t, 1), effects[cases[n]]
 		c := p.start("run", "1")
 		c.until(func() bool {
-			found, _ := filepath.Glob(filepath.Join(p.dir, effects[n]))
+			found, _ := filepath.Glob(filepath.Join(p.dir, effect))
 			return len(found) > 0
 		})
 		c.signal(syscall.SIGKILL)
 		if c.wait() == -1 {
 			hits.Add(1)
 		} else {
-			t.Logf("too late for %s", effects[n])
+			t.Logf("too late for %s", effect)
 		}
 		p.mustEndMerged()
 	})

@@ -10,7 +10,7 @@ import (
 )
 
 // crowd is how many requests come at once to the three slots of a project.
-const crowd = 8
+const crowd = 5
 
 func (p *project) startCrowd() (children []*child) {
 	p.Helper()
@@ -22,9 +22,9 @@ func (p *project) startCrowd() (children []*child) {
 	return children
 }
 
-// mustQueueFive waits until three runs stand at the gate, and wants the five
-// others to say what they wait for.
-func (p *project) mustQueueFive(c *child) {
+// mustQueueTheRest waits until three runs stand at the gate, and wants the others
+// to say what they wait for.
+func (p *project) mustQueueTheRest(c *child) {
 	p.Helper()
 	settled := func() bool {
 		states := p.states()

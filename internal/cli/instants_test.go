@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 10, fmt.Sprintf("random instants at which a run is killed; fewer than %d shorten every other sweep, too", allKills))
+	kills    = flag.Int("kills", 6, fmt.Sprintf("random instants at which a run is killed; fewer than %d shorten every other sweep, too", allKills))
 	killSeed = flag.Uint64("kill-seed", 0, "seed of the instants at which runs are killed; 0 draws one")
 )
 
@@ -25,6 +25,18 @@ const allKills = 200
 
 // partly is how many cases of a full sweep are tried.
 func partly(full int) int { return min(full, (full**kills+allKills-1)/allKills) }
+
+// everyOther is half of a sweep that is too dear to try all of, beginning with the first or the second; a full sweep is all of it.
+func everyOther(full int) (cases []int) {
+	first, step := rand.IntN(2), 2
+	if *kills >= allKills {
+		first, step = 0, 1
+	}
+	for n := first; n < full; n += step {
+		cases = append(cases, n)
+	}
+	return cases
+}
 
 // instants are when to kill: fractions of an undisturbed run, in the time that
 // it takes just now, beside everything else that this machine has to do.

@@ -107,11 +107,11 @@ func TestAnOrderLeftWithAProcessThatDiesIsCarriedOut(t *testing.T) {
 	p.mustEndMerged()
 }
 
-func TestEightProcessesShareThreeSlotsAndAllMerge(t *testing.T) {
+func TestManyProcessesShareThreeSlotsAndAllMerge(t *testing.T) {
 	t.Parallel()
 	g, p := beforeImplementer(t, crowd)
 	children := p.startCrowd()
-	p.mustQueueFive(children[0])
+	p.mustQueueTheRest(children[0])
 	g.open()
 	for _, c := range children {
 		p.mustRunThreeAtMost(c)
@@ -123,11 +123,11 @@ func TestEightProcessesShareThreeSlotsAndAllMerge(t *testing.T) {
 	p.mustPassItsTests()
 }
 
-func TestOneProcessCarriesEightRequestsThroughThreeSlots(t *testing.T) {
+func TestOneProcessCarriesManyRequestsThroughThreeSlots(t *testing.T) {
 	t.Parallel()
 	g, p := beforeImplementer(t, crowd)
-	c := p.start("run", "1", "2", "3", "4", "5", "6", "7", "8")
-	p.mustQueueFive(c)
+	c := p.start("run", "1", "2", "3", "4", "5")
+	p.mustQueueTheRest(c)
 	g.open()
 	p.mustRunThreeAtMost(c)
 	if code := c.wait(); code != 0 {
@@ -147,7 +147,7 @@ func TestAKilledProcessFreesItsSlotForTheOthers(t *testing.T) {
 	t.Parallel()
 	g, p := beforeImplementer(t, crowd)
 	children := p.startCrowd()
-	p.mustQueueFive(children[0])
+	p.mustQueueTheRest(children[0])
 	victim := slices.IndexFunc(children, func(c *child) bool { return p.stage(c.request).State == workflow.Running })
 	children[victim].signal(syscall.SIGKILL)
 	children[victim].wait()
