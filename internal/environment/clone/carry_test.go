@@ -83,7 +83,7 @@ func TestRestoreShowsOnlyFilesThatItsCommitIgnores(t *testing.T) {
 func TestARestoreKilledWhileItShowsTheRestIsRepeated(t *testing.T) {
 	needs(t, "strace")
 	eachLayered(t, func(t *testing.T, way clone.Way) {
-		swept(t, way, 0, 1, "restore", []string{"renameat", "mount", "umount2"}, 8, func(t *testing.T, operate func(*environmenttest.Project)) {
+		swept(t, way, "restore", []string{"renameat", "mount", "umount2"}, 8, func(t *testing.T, operate func(*environmenttest.Project)) {
 			p, d := keeping(t, way)
 			s := p.Spec("other")
 			e := restored(t, d, s, false)

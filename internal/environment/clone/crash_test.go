@@ -142,19 +142,24 @@ func killed(t *testing.T, operation string, at int, p *environmenttest.Project, 
 	return environmenttest.Killed(t, operation, at, c)
 }
 
-// next returns the kill point after one: either each in turn, or each gap between two programs once, alternately at its start
-// and at its end.
-func next(at int) int {
-	if *whole == "all" || at%4 == 0 {
-		return at + 1
+// step leads from one kill point to the next: to each in turn, or to each fifth, so alternately before and after a program.
+func step() int {
+	if *whole == "all" {
+		return 1
 	}
-	return at + 3
+	return 5
+}
+
+// firstKill returns the kill point to begin with, in each run another.
+func firstKill(t *testing.T) int {
+	t.Logf("by offset %d", offset)
+	return offset % step()
 }
 
 func TestAKilledMakeIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	at := 0
-	for ; ; at = next(at) {
+	at := firstKill(t)
+	for ; ; at += step() {
 		p := environmenttest.NewProject(t)
 		if !killed(t, "make", at, p) {
 			break
@@ -176,8 +181,8 @@ func TestAKilledRecordIsRecordedOnce(t *testing.T) {
 	p := environmenttest.NewProject(t)
 	e := made(t, clone.New(config(t, p)), p)
 	expect(t, e, "echo x >x", "")
-	at := 0
-	for ; killed(t, "record", at, p); at = next(at) {
+	at := firstKill(t)
+	for ; killed(t, "record", at, p); at += step() {
 	}
 	change, err := e.Record(t.Context(), p.Commit, "work\n")
 	if err != nil || p.Git(t, "show", change.Commit+":x") != "x" {
@@ -193,8 +198,8 @@ func TestAKilledResetKeepsTheWorkOnce(t *testing.T) {
 	const ref = "refs/signalbox/kept/42"
 	p := environmenttest.NewProject(t)
 	e := made(t, clone.New(config(t, p)), p)
-	at := 0
-	for ; ; at = next(at) {
+	at := firstKill(t)
+	for ; ; at += step() {
 		expect(t, e, "echo x >x && rm -rf .git/objects", "")
 		again := killed(t, "reset", at, p)
 		if err := e.Reset(t.Context(), p.Commit, ref); err != nil {

@@ -380,8 +380,8 @@ func TestAServerCannotSayWhichHostToAllow(t *testing.T) {
 func TestAKilledMakeHasItsSubmodulesOnceItIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	at := 0
-	for ; ; at = next(at) {
+	at := firstKill(t)
+	for ; ; at += step() {
 		p := s.linked(t)
 		if !killed(t, "make", at, p) {
 			break
@@ -409,8 +409,8 @@ func TestAKilledResetToAnotherCommitOfASubmoduleIsDoneAgain(t *testing.T) {
 	s.populated(t, p)
 	p.Commit = first
 	e := madeAs(t, clone.New(config(t, p)), p.Spec("site"))
-	at := 0
-	for ; ; at = next(at) {
+	at := firstKill(t)
+	for ; ; at += step() {
 		expect(t, e, "echo built >deps/lib/a.o; rm -r deps/lib/dir", "")
 		again := killed(t, "move", at, p, "SIGNALBOX_TEST_COMMIT="+second)
 		resets(t, e, second)

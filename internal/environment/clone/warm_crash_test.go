@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,9 +25,12 @@ func init() {
 	}
 }
 
-// whole says whether an operation is killed at every point in every way to use a snapshot. Otherwise the ways share the many
-// points at which each does the same.
-var whole = flag.String("sweep", "shared", `"all" kills at every point in every way to use a snapshot, "shared" at some points in one of them`)
+// whole says whether an operation is killed at every point in every way to use a snapshot. Otherwise each run tries others: in
+// each way a quarter of them, and the four ways different ones.
+var (
+	whole  = flag.String("sweep", "sampled", `"all" kills at every point in every way to use a snapshot, "sampled" at some, other ones in each run`)
+	offset = rand.IntN(20)
+)
 
 // instants are the system calls that change files for a later process, and the choice of the next to try: of the many that make
 // and delete folders, each is twice as far as the last.
@@ -36,22 +40,6 @@ var instants = map[string]func(n int) int{
 
 func each(n int) int     { return n + 1 }
 func doubling(n int) int { return 2 * n }
-
-// shared are the calls that the ways share.
-var shared = []string{"mkdirat", "unlinkat"}
-
-// share returns the numbers of a call at which this way kills.
-func share(call string, there, turn, ways int) (taken []int) {
-	if *whole == "all" || !slices.Contains(shared, call) {
-		turn, ways = 0, 1
-	}
-	for n, i := 1, 0; n <= there; n, i = instants[call](n), i+1 {
-		if i%ways == turn {
-			taken = append(taken, n)
-		}
-	}
-	return taken
-}
 
 func needs(t *testing.T, program string) {
 	t.Helper()
@@ -100,15 +88,19 @@ func counted(t *testing.T, way clone.Way, operation string, p *environmenttest.P
 	return times
 }
 
-// swept kills an operation before this way's share of the calls, each time in a project of its own that attempt prepares and
-// checks afterwards. There must be at least less kills.
-func swept(t *testing.T, way clone.Way, turn, ways int, operation string, calls []string, less int, attempt func(*testing.T, func(*environmenttest.Project))) {
+// swept kills an operation before this way's and this run's part of the calls, each time in a project of its own that attempt
+// prepares and checks afterwards. There must be at least less such points.
+func swept(t *testing.T, way clone.Way, operation string, calls []string, less int, attempt func(*testing.T, func(*environmenttest.Project))) {
 	t.Helper()
 	var times map[string]int
 	attempt(t, func(p *environmenttest.Project) { times = counted(t, way, operation, p) })
-	met := 0
+	there, tried, met, turn := 0, 0, 0, offset+slices.Index(waysBy(t), way)
 	for _, call := range calls {
-		for _, n := range share(call, times[call], turn, ways) {
+		for n := 1; n <= times[call]; n = instants[call](n) {
+			if there++; *whole != "all" && (there+turn)%4 != 0 {
+				continue
+			}
+			tried++
 			t.Run(call+" "+strconv.Itoa(n), func(t *testing.T) {
 				attempt(t, func(p *environmenttest.Project) {
 					if killedAt(t, way, operation, call, n, p) {
@@ -118,10 +110,10 @@ func swept(t *testing.T, way clone.Way, turn, ways int, operation string, calls 
 			})
 		}
 	}
-	if met < less {
-		t.Errorf("only %d kill points were reached", met)
+	if there < less || met == 0 || met < tried/2 {
+		t.Errorf("of %d kill points %d were tried and %d reached", there, tried, met)
 	}
-	t.Logf("%d instants", met)
+	t.Logf("%d of %d instants, by offset %d", met, there, offset)
 }
 
 // sweep runs swept for all calls and ways, and checks that the environment continues.
@@ -129,13 +121,13 @@ func sweep(t *testing.T, operation string, less int, prepare, goOn func(*testing
 	t.Parallel()
 	needs(t, "strace")
 	ways := slices.DeleteFunc(waysBy(t), func(way clone.Way) bool { return way == clone.Shared }) // except for copying, it is Copy
-	for i, way := range ways {
+	for _, way := range ways {
 		if way == clone.Overlay {
 			way = clone.Auto // is Overlay, after it was tried
 		}
 		t.Run(string(way), func(t *testing.T) {
 			t.Parallel()
-			swept(t, way, i, len(ways), operation, slices.Collect(maps.Keys(instants)), less, func(t *testing.T, operate func(*environmenttest.Project)) {
+			swept(t, way, operation, slices.Sorted(maps.Keys(instants)), less, func(t *testing.T, operate func(*environmenttest.Project)) {
 				p, d := keeping(t, way)
 				prepare(t, p, d)
 				d.Die() // so that the one that is killed is the only one
@@ -200,7 +192,7 @@ func TestAKilledRestoreIsRepeated(t *testing.T) {
 func TestARestoreKilledBeforeItClearedTheCloneIsRepeated(t *testing.T) {
 	needs(t, "strace")
 	eachLayered(t, func(t *testing.T, way clone.Way) {
-		swept(t, way, 0, 1, "restore", []string{"renameat"}, 5, func(t *testing.T, operate func(*environmenttest.Project)) {
+		swept(t, way, "restore", []string{"renameat"}, 5, func(t *testing.T, operate func(*environmenttest.Project)) {
 			p, d := keeping(t, way)
 			made(t, d, p)
 			other := restored(t, d, p.Spec("other"), false)

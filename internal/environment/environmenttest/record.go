@@ -137,9 +137,8 @@ func testHostile(t *testing.T, s *site) {
 			t.Parallel()
 			s := s.another(t, "h"+strings.ToLower(rand.Text()))
 			canary := filepath.Join(t.TempDir(), "canary")
-			s.must(t, "mkdir -p .git/hooks .git/info && "+script, canary)
-			_ = os.Remove(canary) // without isolation the script's own git may have made it
-			s.must(t, `printf 'read\r\nme\n' >README.md && echo work >work.txt && echo three >src/app.txt`)
+			// Without isolation the script's own git may make the canary.
+			s.must(t, "mkdir -p .git/hooks .git/info && ("+script+"\n) && rm -f \"$1\" && printf 'read\r\nme\n' >README.md && echo work >work.txt && echo three >src/app.txt", canary)
 			first := s.record(t, s.spec.Commit)
 			s.must(t, "echo again >again.txt")
 			second := s.record(t, first.Commit)

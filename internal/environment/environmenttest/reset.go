@@ -48,21 +48,18 @@ func testResetDamage(t *testing.T, s *site) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := s.another(t, "d"+strings.ToLower(rand.Text()))
-			s.must(t, script+"\ntrue", filepath.Join(t.TempDir(), "canary"))
-			s.must(t, `rm -f "$HOME/.gitconfig"`)
+			s.must(t, "("+script+"\n)\nrm -f \"$HOME/.gitconfig\"", filepath.Join(t.TempDir(), "canary"))
 			if err := s.Reset(t.Context(), s.spec.Commit, ""); err != nil {
 				t.Fatal(err)
 			}
-			// The clone's configuration may survive a reset that had nothing to write; it spoils only the clone's own view.
-			s.must(t, `git config --unset-all core.fsmonitor; true`)
 			for name, want := range tracked {
 				data, err := s.Read(t.Context(), name, 1000)
 				if err != nil || string(data) != want {
 					t.Errorf("%s: got %q, %v", name, data, err)
 				}
 			}
-			s.must(t, `test ! -e empty`)
-			s.expectClean(t, s.spec.Commit)
+			// The clone's configuration may survive a reset that had nothing to write; it spoils only the clone's own view.
+			s.expectClean(t, s.spec.Commit, `git config --unset-all core.fsmonitor`, `ls -d empty 2>/dev/null`)
 		})
 	}
 }

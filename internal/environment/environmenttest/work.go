@@ -34,9 +34,8 @@ func testFresh(t *testing.T, s *site) {
 		equal(t, "folder", s.Dir(), s.folder())
 	}
 	s.expectClean(t, s.spec.Commit)
-	equal(t, "remotes, tags and hooks", s.must(t, "git remote; git tag; ls .git/hooks 2>/dev/null || true"), "")
-	equal(t, "alternates", s.must(t, "test ! -e .git/objects/info/alternates; echo $?"), "0\n")
-	s.must(t, "git commit --quiet --allow-empty --message='the agent can commit'")
+	equal(t, "remotes, tags, hooks and alternates", s.must(t, `git remote; git tag; ls .git/hooks .git/objects/info/alternates 2>/dev/null
+		git commit --quiet --allow-empty --message='the agent can commit'`), "")
 	projects := objects(t, s.Project.Root)
 	for _, object := range objects(t, s.found(t, s.Environment, s.spec)) {
 		if slices.ContainsFunc(projects, func(theirs fs.FileInfo) bool { return os.SameFile(object, theirs) }) {
@@ -62,16 +61,17 @@ func objects(t *testing.T, checkout string) (infos []fs.FileInfo) {
 	return infos
 }
 
-// expectClean checks from the inside that the work folder is that of commit.
-func (s *site) expectClean(t *testing.T, commit string) {
+// looksClean prints the status of a work folder (nothing if it is clean), its commit by HEAD and by the history, and its branch.
+const looksClean = `git status --porcelain 2>/dev/null; LC_ALL=C git status 2>&1 | grep progress
+	git rev-parse HEAD && git log -1 --format=%H && git symbolic-ref HEAD`
+
+// expectClean checks from the inside, and by recording, that the work folder is that of commit. Scripts may look at more in the
+// same sandbox, which is what most of such a check costs; they print nothing.
+func (s *site) expectClean(t *testing.T, commit string, scripts ...string) {
 	t.Helper()
-	equal(t, "status", s.must(t, "git status --porcelain 2>/dev/null"), "")
-	equal(t, "state", strings.Contains(s.must(t, "LC_ALL=C git status"), "progress"), false)
-	equal(t, "HEAD", strings.TrimSpace(s.must(t, "git rev-parse HEAD")), commit)
-	equal(t, "branch", strings.TrimSpace(s.must(t, "git symbolic-ref HEAD")), "refs/heads/"+s.spec.Branch)
-	equal(t, "history", strings.TrimSpace(s.must(t, "git log -1 --format=%H")), commit)
-	change := s.record(t, commit)
-	equal(t, "changed", change.Changed, false)
+	scripts = append(scripts, looksClean)
+	equal(t, "work folder", s.must(t, strings.Join(scripts, "\n")), commit+"\n"+commit+"\nrefs/heads/"+s.spec.Branch+"\n")
+	equal(t, "changed", s.record(t, commit).Changed, false)
 }
 
 func testIncluded(t *testing.T, s *site) {
@@ -83,12 +83,7 @@ func testIncluded(t *testing.T, s *site) {
 	s.spec = s.Project.Spec("second")
 	s.Environment = s.make(t, s.spec)
 	equal(t, "listed files", s.must(t, `cat .env 'local/a b[1].conf'`), "KEY=value\nlocal\n")
-	for _, name := range []string{"local/other.txt", "build/out", "link.conf", "notes.txt", ".signalbox", ".worktrees"} {
-		if r, _ := s.run(t, `test -e "$1" || test -L "$1"`, name); r.OK() {
-			t.Errorf("%s was copied", name)
-		}
-	}
-	s.must(t, ": >.gitignore")
+	equal(t, "others", s.must(t, "ls -d local/other.txt build/out link.conf notes.txt .signalbox .worktrees 2>/dev/null; : >.gitignore"), "")
 	change := s.record(t, s.spec.Commit)
 	equal(t, "recorded", s.Project.Git(t, "diff-tree", "-r", "--name-only", s.spec.Commit, change.Commit), ".gitignore")
 }
