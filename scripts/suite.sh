@@ -13,7 +13,7 @@ plain='./internal/cli ./internal/environment/clone ./internal/workflow/machine'
 # environment's network, and the parallel copying of what an environment keeps.
 shared='TestScripts/(answers|followed|heal-unattended|notifications|questions|sessions|watch)'
 shared="$shared|TestATerminal|TestAtATerminal|TestHealWatch|TestARunningPass|TestWatch|TestGate"
-shared="$shared|TestNetworkConformance|TestOnlyOneCommandAtATime|TestConformance/kept_privately|TestASecondSignalbox"
+shared="$shared|TestNetworkConformance|TestOnlyOneCommandAtATime|TestConformance/HOME_kept/two_environments|TestASecondSignalbox"
 walks='TestEveryReachableState|TestDecideChangesNothing|TestStateMachine|TestAnyLife'
 # The longest come first, so that no core is idle at the end.
 longest='./internal/environment/container ./internal/store ./internal/forge/local ./internal/pipeline ./internal/session ./internal/git'

@@ -50,8 +50,8 @@ func TestNetworkConformance(t *testing.T) {
 				p := environmenttest.NewProject(t)
 				c := config(t, p)
 				change(&c)
-				if d := clone.New(c); c.Warm == clone.Private {
-					seed(t, d, p)
+				if c.Warm == clone.Private {
+					seed(t, p)
 				}
 				return environmenttest.Harness{Driver: clone.New(c), Folder: found, Project: p, Isolated: true,
 					Connected: func(_ *testing.T, network string, policy egress.Policy) environment.Driver {

@@ -117,12 +117,11 @@ const submodulesSeen = "one\nb\nnested\n.gitignore\n.gitmodules\na.txt\ndir\ninn
 func TestSubmodulesAreInAnEnvironmentAtTheirCommit(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*clone.Config){
-		"nothing kept":        func(c *clone.Config) { c.Warm = clone.Off },
-		"kept by copying":     func(c *clone.Config) { c.Warm = clone.Copy },
-		"HOME kept privately": func(c *clone.Config) { c.Warm = clone.Home },
-		"kept privately":      func(c *clone.Config) { c.Warm = clone.Private },
-		"kept by overlay":     func(c *clone.Config) { c.Warm = clone.Overlay },
-		"without a sandbox":   func(c *clone.Config) { c.Warm, c.Unsandboxed = clone.Copy, true },
+		"nothing kept":      func(c *clone.Config) { c.Warm = clone.Off },
+		"kept by copying":   func(c *clone.Config) { c.Warm = clone.Copy },
+		"kept privately":    func(c *clone.Config) { c.Warm = clone.Private },
+		"kept by overlay":   func(c *clone.Config) { c.Warm = clone.Overlay },
+		"without a sandbox": func(c *clone.Config) { c.Warm, c.Unsandboxed = clone.Copy, true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,26 +149,8 @@ func submodulesStay(t *testing.T, s *served, p *environmenttest.Project, c clone
 	e := madeAs(t, d, p.Spec("site"))
 	expect(t, e, seesSubmodules, submodulesSeen)
 
-	// An edit there is no change, and a reset undoes it, except for files that the library doesn't track.
-	expect(t, e, `cd deps/lib && echo edited >a.txt && rm -r dir inner/nested/n.txt && echo built >a.o && git init -q .`, "")
-	expect(t, e, `rm -rf deps/lib/.git; git add -A && git status --porcelain`, "")
-	change, err := e.Record(t.Context(), p.Commit, "nothing\n")
-	if err != nil || change.Changed {
-		t.Errorf("an edit in a submodule became the change %+v, %v", change, err)
-	}
-	expect(t, e, `cat deps/lib/a.txt deps/lib/a.o`, "one\nbuilt\n") // so the tests run on the recorded files
-	expect(t, e, `echo edited >deps/lib/a.txt && chmod 0555 deps/lib`, "")
-	if _, err := e.Record(t.Context(), p.Commit, "nothing\n"); err != nil {
-		t.Error(err)
-	}
-	expect(t, e, `cat deps/lib/a.txt && echo edited >deps/lib/a.txt && echo built >deps/lib/a.o`, "one\n")
-	resets(t, e, p.Commit)
-	expect(t, e, seesSubmodules+" && rm deps/lib/a.o", strings.Replace(submodulesSeen, "a.txt\n", "a.o\na.txt\n", 1))
-	for _, spoiled := range []string{"rm -rf deps/lib && ln -s ../src deps/lib", "rm deps/lib/inner/nested/n.txt && chmod 0555 deps/lib/inner/nested",
-		"cd deps/lib && rm -r inner && ln -s dir inner", "cd deps/lib && git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m mine"} {
-		expect(t, e, spoiled, "")
-		resets(t, e, p.Commit)
-		expect(t, e, seesSubmodules, submodulesSeen)
+	if c.Warm == clone.Off || c.Unsandboxed { // there is no snapshot yet, so the other ways start with the same clone
+		submodulesAreEdited(t, p, e)
 	}
 
 	// A later commit has another one, without the nested library.
@@ -214,6 +195,31 @@ func submodulesStay(t *testing.T, s *served, p *environmenttest.Project, c clone
 	if err := errors.Join(d.Remove(t.Context(), p.Spec("site")), d.Remove(t.Context(), p.Spec("other"))); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func submodulesAreEdited(t *testing.T, p *environmenttest.Project, e environment.Environment) {
+	t.Helper()
+	// An edit there is no change, and a reset undoes it, except for files that the library doesn't track.
+	expect(t, e, `cd deps/lib && echo edited >a.txt && rm -r dir inner/nested/n.txt && echo built >a.o && git init -q .`, "")
+	expect(t, e, `rm -rf deps/lib/.git; git add -A && git status --porcelain`, "")
+	change, err := e.Record(t.Context(), p.Commit, "nothing\n")
+	if err != nil || change.Changed {
+		t.Errorf("an edit in a submodule became the change %+v, %v", change, err)
+	}
+	expect(t, e, `cat deps/lib/a.txt deps/lib/a.o`, "one\nbuilt\n") // so the tests run on the recorded files
+	expect(t, e, `echo edited >deps/lib/a.txt && chmod 0555 deps/lib`, "")
+	if _, err := e.Record(t.Context(), p.Commit, "nothing\n"); err != nil {
+		t.Error(err)
+	}
+	expect(t, e, `cat deps/lib/a.txt && echo edited >deps/lib/a.txt && echo built >deps/lib/a.o`, "one\n")
+	resets(t, e, p.Commit)
+	expect(t, e, seesSubmodules+" && rm deps/lib/a.o", strings.Replace(submodulesSeen, "a.txt\n", "a.o\na.txt\n", 1))
+	for _, spoiled := range []string{"rm -rf deps/lib && ln -s ../src deps/lib", "rm deps/lib/inner/nested/n.txt && chmod 0555 deps/lib/inner/nested",
+		"cd deps/lib && rm -r inner && ln -s dir inner", "cd deps/lib && git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m mine"} {
+		expect(t, e, seesSubmodules+" && { "+spoiled+"; }", submodulesSeen)
+		resets(t, e, p.Commit)
+	}
+	expect(t, e, seesSubmodules, submodulesSeen)
 }
 
 func resets(t *testing.T, e environment.Environment, commit string) {

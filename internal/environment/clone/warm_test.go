@@ -35,12 +35,13 @@ func TestNothingInsideWritesToTheSnapshot(t *testing.T) {
 		before := contents(t, snapshot)
 		other := restored(t, d, p.Spec("other"), true)
 		for _, e := range []environment.Environment{first, other} {
-			for _, attempt := range attempts {
-				args := []string{"sh", "-c", `for file; do sh -c "$attempt" sh "$file" "$(dirname "$file")" "$base"; done`, "sh",
-					"node_modules/tool", "node_modules/a/b/file", "README.md", "src/build/out", ".git/index", ".git/config", "/home/signalbox/.cache/file"}
-				if _, err := e.Exec(t.Context(), process.Command{Args: args, Env: []string{"attempt=" + attempt, "base=" + snapshot}}); err != nil {
-					t.Fatalf("%s: %v", attempt, err)
-				}
+			args := append([]string{"sh", "-c", `for attempt; do
+				for file in node_modules/tool node_modules/a/b/file ./README.md src/build/out .git/index .git/config "$HOME/.cache/file"; do
+					(set -- "$file" "${file%/*}" "$base"; eval "$attempt")
+				done
+			done; true`, "sh"}, attempts...)
+			if r, err := e.Exec(t.Context(), process.Command{Args: args, Env: []string{"base=" + snapshot}}); err != nil || !r.OK() {
+				t.Fatal(r, err)
 			}
 			expectSame(t, before, snapshot)
 		}
@@ -55,12 +56,14 @@ func TestSharedFoldersCannotBeWritten(t *testing.T) {
 	p, d := keeping(t, clone.Shared)
 	_, snapshot := kept(t, d, p)
 	e := restored(t, d, p.Spec("other"), true)
-	for _, attempt := range attempts {
-		r, err := e.Exec(t.Context(), process.Command{Args: []string{"sh", "-c", attempt, "sh", "node_modules/tool", "node_modules/a", snapshot}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.OK() && !strings.HasPrefix(attempt, "unshare") {
+	args := append([]string{"sh", "-c", `for attempt; do sh -c "$attempt" sh node_modules/tool node_modules/a "$base" >&2 && echo "$attempt"; done; true`, "sh", "true"}, attempts...)
+	var did strings.Builder
+	r, err := e.Exec(t.Context(), process.Command{Args: args, Env: []string{"base=" + snapshot}, Stdout: &did})
+	if err != nil || !r.OK() || !strings.HasPrefix(did.String(), "true\n") {
+		t.Fatal(r, err, did.String())
+	}
+	for attempt := range strings.Lines(strings.TrimPrefix(did.String(), "true\n")) {
+		if !strings.HasPrefix(attempt, "unshare") {
 			t.Errorf("%s was not refused", attempt)
 		}
 	}

@@ -23,7 +23,6 @@ var commandTests = []conformance{
 	{"a command starts in the folder it names and in no other", testFolders},
 	{"a missing program is an error that names it; one that fails or is killed is none", testEndings},
 	{"a command gets the allow-list, its own variables and nothing else", testVariables},
-	{"HOME lasts, the temporary folder is new for each command", testHomes},
 	{"a login shell finds the programs that it was started with", testLoginShell},
 	{"a daemon ends with its command", testDaemon},
 	{"a gigabyte of output is capped", testFlood},

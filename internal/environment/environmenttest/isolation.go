@@ -12,12 +12,16 @@ import (
 	"signalbox/internal/process"
 )
 
-var isolationTests = []conformance{
+// hiddenTests and isolationTests are for drivers that isolate: the former are about files.
+var hiddenTests = []conformance{
 	{"a command writes nowhere outside", testWritesOutside},
 	{"a command sees nothing of this machine's files", testReadsOutside},
+	{"a file that cannot be read is an error that names it", testUnreadable},
+}
+
+var isolationTests = []conformance{
 	{"a command sees no processes but its own, has no capabilities and gains none", testProcesses},
 	{"a link left in the temporary folder leads the next sandbox nowhere", testPreparedLink},
-	{"a file that cannot be read is an error that names it", testUnreadable},
 	{"a command reaches nothing of this machine, of the project or of other environments", testOutOfReach},
 	{"a command gets no variable of this machine", testNoForeignVariables},
 }

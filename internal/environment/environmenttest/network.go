@@ -68,7 +68,7 @@ func testNamedHosts(t *testing.T, s *site) {
 		t.Errorf("another host: %s", got)
 	}
 	var stdout, stderr bytes.Buffer
-	asking := probeCommand(t, "http", "http://example.org/")
+	asking := probeCommand(t, attempt{probe: "http", argument: "http://example.org/"})
 	asking.Stdout, asking.Stderr = &stdout, &stderr
 	r, err := c.Exec(t.Context(), asking)
 	if err != nil || !r.OK() {
@@ -82,12 +82,13 @@ func testMustReach(t *testing.T, s *site) {
 	for _, network := range []string{egress.Full, egress.Registries, egress.None} {
 		meant, other := greet(t, "tcp", "127.0.0.1:0"), greet(t, "tcp", "127.0.0.1:0")
 		c := s.connected(t, network)
-		equal(t, network+" without", probe(t, c, "tcp", meant) == reached, network == egress.Full && !s.OwnSystem)
-		equal(t, network+": an address that it must reach", probe(t, c, "tcp", meant, meant), reached)
-		equal(t, network+": another address", probe(t, c, "tcp", other, meant) == reached, network == egress.Full && !s.OwnSystem)
-		if network != egress.Full {
-			equal(t, network+": loopback", probe(t, c, "loopback", ""), reached)
-		}
+		meantOne, otherOne, open := attempt{probe: "tcp", argument: meant}, attempt{probe: "tcp", argument: other}, network == egress.Full && !s.OwnSystem
+		without := probeAll(t, c, nil, meantOne, attempt{probe: "loopback"})
+		equal(t, network+" without", without[0] == reached, open)
+		equal(t, network+": loopback", without[1], reached)
+		with := probeAll(t, c, []string{meant}, meantOne, otherOne)
+		equal(t, network+": an address that it must reach", with[0], reached)
+		equal(t, network+": another address", with[1] == reached, open)
 	}
 }
 

@@ -23,34 +23,34 @@ import (
 	"signalbox/internal/process"
 )
 
-// probeVariable, when it is set, makes the test binary run a probe instead, with its argument in argumentVariable. So the same
-// program runs inside every environment.
-const (
-	probeVariable    = "SIGNALBOX_TEST_PROBE"
-	argumentVariable = "SIGNALBOX_TEST_ARGUMENT"
-)
+// probeVariable, when it is set, makes the test binary run probes instead: each a name and an argument, apart by a tab, one
+// probe from the next by a bar. So the same program runs inside every environment.
+const probeVariable = "SIGNALBOX_TEST_PROBES"
 
 // probeTime bounds how long a probe waits for an answer.
 const probeTime = 30 * time.Second
 
-// reached is the output of a probe that reached its target.
-const reached = "reached\n"
+// reached is the answer of a probe that reached its target.
+const reached = "reached"
 
 func init() {
-	name, argument := os.Getenv(probeVariable), os.Getenv(argumentVariable)
-	if name == "" || filepath.Base(os.Args[0]) == egress.EnterName { // which becomes the probe in a moment
+	list := os.Getenv(probeVariable)
+	if list == "" || filepath.Base(os.Args[0]) == egress.EnterName { // which becomes the probe in a moment
 		return
 	}
-	err := errUnknown
-	for _, probes := range []func(name, argument string) error{probeFile, probeNetwork, probeSystem} {
-		if errors.Is(err, errUnknown) {
-			err = probes(name, argument)
+	for _, probe := range strings.Split(list, "|") {
+		name, argument, _ := strings.Cut(probe, "\t")
+		err := errUnknown
+		for _, probes := range []func(name, argument string) error{probeFile, probeNetwork, probeSystem} {
+			if errors.Is(err, errUnknown) {
+				err = probes(name, argument)
+			}
 		}
-	}
-	if err != nil {
-		fmt.Println("refused:", err)
-	} else {
-		fmt.Print(reached)
+		if err != nil {
+			fmt.Println("refused:", strings.ReplaceAll(err.Error(), "\n", " "))
+		} else {
+			fmt.Println(reached)
+		}
 	}
 	os.Exit(0)
 }
@@ -161,25 +161,37 @@ func probeSystem(name, argument string) error {
 	return errUnknown
 }
 
-// probe runs a probe with in and returns its output. With process.Host it shows that there is a target to reach.
-func probe(t *testing.T, in process.Executor, name, argument string, reaches ...string) string {
+// probe runs a probe with in and returns its answer.
+func probe(t *testing.T, in process.Executor, name, argument string) string {
 	t.Helper()
-	var said bytes.Buffer
-	c := probeCommand(t, name, argument)
-	c.Stdout, c.Total, c.Reaches = &said, 5*time.Minute, reaches
-	r, err := in.Exec(t.Context(), c)
-	if err != nil || !r.OK() || strings.Contains(said.String(), errUnknown.Error()) {
-		t.Fatalf("probe %s %s by %T: %+v, %v, %s", name, argument, in, r, err, said.String())
-	}
-	return said.String()
+	return probeAll(t, in, nil, attempt{probe: name, argument: argument})[0]
 }
 
-func probeCommand(t *testing.T, name, argument string) process.Command {
+// probeAll runs probes with in, by one command, and returns their answers. With process.Host they show that there are targets to
+// reach.
+func probeAll(t *testing.T, in process.Executor, reaches []string, attempts ...attempt) []string {
+	t.Helper()
+	var said bytes.Buffer
+	c := probeCommand(t, attempts...)
+	c.Stdout, c.Total, c.Reaches = &said, 5*time.Minute, reaches
+	r, err := in.Exec(t.Context(), c)
+	answers := strings.Split(strings.TrimSuffix(said.String(), "\n"), "\n")
+	if err != nil || !r.OK() || len(answers) != len(attempts) || strings.Contains(said.String(), errUnknown.Error()) {
+		t.Fatalf("probes %+v by %T: %+v, %v, %s", attempts, in, r, err, said.String())
+	}
+	return answers
+}
+
+func probeCommand(t *testing.T, attempts ...attempt) process.Command {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := []string{probeVariable + "=" + name, argumentVariable + "=" + argument, "GORACE=atexit_sleep_ms=0"}
+	list := []string{}
+	for _, a := range attempts {
+		list = append(list, a.probe+"\t"+a.argument)
+	}
+	env := []string{probeVariable + "=" + strings.Join(list, "|"), "GORACE=atexit_sleep_ms=0"}
 	return process.Command{Args: []string{self}, Env: env, Reads: []string{self}}
 }

@@ -89,9 +89,15 @@ func newProject(t testing.TB) (fstest.MapFS, string) {
 	for name, content := range ignored {
 		p.Write(t, name, content)
 	}
+	return ReadFiles(t, p.Root), p.Commit
+}
+
+// ReadFiles returns the files below a folder, to be copied by os.CopyFS when the folder is gone.
+func ReadFiles(t testing.TB, dir string) fstest.MapFS {
+	t.Helper()
 	files := fstest.MapFS{}
-	err := filepath.WalkDir(p.Root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || path == p.Root {
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == dir {
 			return err
 		}
 		info, err := entry.Info()
@@ -102,13 +108,13 @@ func newProject(t testing.TB) (fstest.MapFS, string) {
 		if !entry.IsDir() {
 			file.Data, err = os.ReadFile(path)
 		}
-		files[filepath.ToSlash(strings.TrimPrefix(path, p.Root+"/"))] = file
+		files[filepath.ToSlash(strings.TrimPrefix(path, dir+"/"))] = file
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files, p.Commit
+	return files
 }
 
 // Write puts a file into the checkout.

@@ -8,14 +8,18 @@ import (
 )
 
 var restoreTests = []conformance{
-	{"a restored environment has its commit and nothing else", testRestoreCold},
-	{"a restored environment has the snapshot's files, at the same place", testKept},
-	{"a snapshot, taken twice, under no key or refused because of its key, leaves the environment as it was", testSnapshotTwice},
 	{"folders that the setup made and the project does not ignore are the environment's", testAdopted},
 	{"a folder that ignores itself is kept", testOwnIgnore},
 	{"a later commit's files lie over an earlier commit's snapshot", testKeptElsewhere},
-	{"nothing done after a snapshot comes back", testNothingComesBack},
 	{"setup commands leave nothing that git obeys", testSetupOfGit},
+}
+
+// homeTests are the tests of restoring that HOME takes part in.
+var homeTests = []conformance{
+	{"a restored environment has its commit and nothing else", testRestoreCold},
+	{"a restored environment has the snapshot's files, at the same place", testKept},
+	{"a snapshot, taken twice, under no key or refused because of its key, leaves the environment as it was", testSnapshotTwice},
+	{"nothing done after a snapshot comes back", testNothingComesBack},
 	{"two environments on one snapshot do not see each other", testTwoOnOne},
 	{"an evicted snapshot is not restored, and its environments stay", testEvict},
 	{"an environment on a snapshot is attached to, recorded, reset and removed like any", testKeptWork},

@@ -75,22 +75,27 @@ type Part int
 
 const (
 	Whole   Part = iota // everything except Network
+	Files               // all that reads or writes a file: for a way of a driver that only makes the folders in another manner
+	New                 // Whole without Restore, which another variant runs
 	Restore             // snapshots and restoring, for each way of a driver to do it
+	Homes               // the part of Restore that is about HOME
 	Network             // for drivers whose harness has Connected
 )
 
 // Run runs a part of the suite; open makes a harness of its own for each test.
 func Run(t *testing.T, part Part, open func(t *testing.T) Harness) {
-	cases := slices.Concat(commandTests, recordTests, workTests, restoreTests)
-	switch {
-	case part == Restore:
-		cases = restoreTests
-	case part == Network:
-		cases = networkTests
-	case open(t).Isolated:
-		cases = append(cases, isolationTests...)
+	cases := map[Part][]conformance{
+		Whole:   slices.Concat(commandTests, recordTests, workTests, restoreTests, homeTests),
+		Files:   slices.Concat(recordTests, workTests, restoreTests, homeTests, hiddenTests),
+		New:     slices.Concat(commandTests, recordTests, workTests, hiddenTests, isolationTests),
+		Restore: slices.Concat(restoreTests, homeTests),
+		Homes:   homeTests,
+		Network: networkTests,
 	}
-	for _, c := range cases {
+	if part == Whole && open(t).Isolated {
+		cases[Whole] = slices.Concat(cases[Whole], hiddenTests, isolationTests)
+	}
+	for _, c := range cases[part] {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			h := open(t)

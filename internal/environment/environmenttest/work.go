@@ -24,6 +24,7 @@ var workTests = []conformance{
 	{"a reset leaves ignored files", testResetIgnored},
 	{"a reset keeps uncommitted work on a ref", testResetKeeps},
 	{"removing leaves nothing and may be repeated", testRemove},
+	{"HOME lasts, the temporary folder is new for each command", testHomes},
 }
 
 func testFresh(t *testing.T, s *site) {
