@@ -51,6 +51,7 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 		return program.Run(ctx, task, exec)
 	}
 	program := a.Located()
+	program.Env = append([]string{single}, program.Env...)
 	if a.Settings.Permissions == agent.Ask && !a.Settings.ProjectSettings {
 		program.Env[slices.Index(program.Env, trusted)] = "GEMINI_CLI_TRUST_WORKSPACE=false"
 	}
@@ -84,6 +85,10 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 
 // trusted: in an untrusted folder it may do nothing without asking, and ignores the folder's settings.
 const trusted = "GEMINI_CLI_TRUST_WORKSPACE=true"
+
+// single prevents a second process: otherwise Gemini CLI starts itself again with a larger heap, and loads all of its 20 MB twice. Only in a terminal
+// does it need the first process, to start anew after its settings are changed. A configuration's own env takes precedence.
+const single = "GEMINI_CLI_NO_RELAUNCH=true"
 
 // modes are its own names for what it may do without asking. Without a person to ask, its requests are denied.
 var modes = map[agent.Permissions]string{agent.Everything: "yolo", agent.Edits: "auto_edit", agent.ReadOnly: "plan", agent.Ask: "default"}

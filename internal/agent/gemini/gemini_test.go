@@ -67,6 +67,9 @@ func TestCommandLine(t *testing.T) {
 			if trusts := test.settings.Permissions != agent.Ask || test.settings.ProjectSettings; strings.Contains(env, "GEMINI_CLI_TRUST_WORKSPACE=true") != trusts {
 				t.Errorf("Env = %q", got.Env)
 			}
+			if !strings.Contains(env, "GEMINI_CLI_NO_RELAUNCH=true") {
+				t.Errorf("Env = %q: it starts itself twice", got.Env)
+			}
 			led := test.task.Endpoint != nil
 			for _, part := range []string{"GEMINI_API_KEY=" + at.Key, "GOOGLE_GEMINI_BASE_URL=" + at.URL, "GOOGLE_API_KEY= "} {
 				if strings.Contains(env, part) != led {
