@@ -65,7 +65,7 @@ if SIGNALBOX_RUNNERS=$(sh scripts/runners.sh); then
 else
 	skip "the tests of CI files with their runners: act, actionlint and gitlab-ci-local could not all be installed"
 fi
-(cd / && go mod download github.com/cpuguy83/go-md2man/v2@v2.0.6) >/dev/null 2>&1 ||
+(cd / && go mod download github.com/fatih/color@v1.19.0) >/dev/null 2>&1 ||
 	skip "the run on a module that people use: the module proxy cannot be reached"
 hasDocker || skip "the tests with containers: no Docker daemon answers, and none can be started"
 command -v debootstrap >/dev/null 2>&1 && [ "$(id -u)" = 0 ] || docker image inspect signalbox-test:bookworm >/dev/null 2>&1 ||

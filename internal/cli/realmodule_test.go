@@ -32,9 +32,9 @@ echo "%[4]s is as it was meant."
 func TestABugInARealModuleIsFixedAndMerged(t *testing.T) {
 	t.Parallel()
 	modules := goEnv(t, "GOMODCACHE")
-	b := broken{module: "github.com/spf13/cobra@v1.10.2", file: "args.go",
-		right: "if len(args) < n {", wrong: "if len(args) <= n {",
-		title: "Accept exactly as many arguments as wanted", wish: "MinimumNArgs(2) refuses two arguments.",
+	b := broken{module: "github.com/fatih/color@v1.19.0", file: "color.go",
+		right: "if len(c.params) != len(c2.params) {", wrong: "if len(c.params) == len(c2.params) {",
+		title: "Tell equal colors from others", wish: "Equals says that black differs from black.",
 		environment: fmt.Sprintf("environment: {read: [%q], variables: [%q]}\n", modules, "GOMODCACHE="+modules)}
 	p := b.project(t)
 	if out, err := p.goTest(); err == nil {
@@ -115,10 +115,8 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// goTest tests the checkout. What it leaves out wants a folder that its user may
-// not write, which root always may.
 func (p *project) goTest() (string, error) {
-	command := exec.CommandContext(p.Context(), "go", "test", "-skip", "TestFailGen", "./...")
+	command := exec.CommandContext(p.Context(), "go", "test", "./...")
 	command.Dir = p.dir
 	out, err := command.CombinedOutput()
 	return string(out), err
