@@ -30,7 +30,7 @@ func TestConformance(t *testing.T) {
 		"in bubblewrap, new ones overlaid": {warm: clone.Overlay, seeded: true, part: environmenttest.Files}, // mounted before any command starts
 		"in bubblewrap, new ones private":  {warm: clone.Private, seeded: true, part: environmenttest.New},   // commands start by nsenter
 		"in bubblewrap, kept privately":    {warm: clone.Private, part: environmenttest.Restore},
-		"in bubblewrap, HOME kept":         {warm: clone.Home, part: environmenttest.Homes}, // the work folder is as with Copy
+		"in bubblewrap, HOME kept":         {warm: clone.Home, part: environmenttest.Restore},
 		"in bubblewrap, kept by copying":   {warm: clone.Copy, part: environmenttest.Restore},
 		"without a sandbox":                {warm: clone.Copy, unsandboxed: true},
 	} {

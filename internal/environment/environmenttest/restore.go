@@ -12,10 +12,6 @@ var restoreTests = []conformance{
 	{"a folder that ignores itself is kept", testOwnIgnore},
 	{"a later commit's files lie over an earlier commit's snapshot", testKeptElsewhere},
 	{"setup commands leave nothing that git obeys", testSetupOfGit},
-}
-
-// homeTests are the tests of restoring that HOME takes part in.
-var homeTests = []conformance{
 	{"a restored environment has its commit and nothing else", testRestoreCold},
 	{"a restored environment has the snapshot's files, at the same place", testKept},
 	{"a snapshot, taken twice, under no key or refused because of its key, leaves the environment as it was", testSnapshotTwice},

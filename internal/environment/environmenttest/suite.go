@@ -78,18 +78,16 @@ const (
 	Files               // all that reads or writes a file: for a way of a driver that only makes the folders in another manner
 	New                 // Whole without Restore, which another variant runs
 	Restore             // snapshots and restoring, for each way of a driver to do it
-	Homes               // the part of Restore that is about HOME
 	Network             // for drivers whose harness has Connected
 )
 
 // Run runs a part of the suite; open makes a harness of its own for each test.
 func Run(t *testing.T, part Part, open func(t *testing.T) Harness) {
 	cases := map[Part][]conformance{
-		Whole:   slices.Concat(commandTests, recordTests, workTests, restoreTests, homeTests),
-		Files:   slices.Concat(recordTests, workTests, restoreTests, homeTests, hiddenTests),
+		Whole:   slices.Concat(commandTests, recordTests, workTests, restoreTests),
+		Files:   slices.Concat(recordTests, workTests, restoreTests, hiddenTests),
 		New:     slices.Concat(commandTests, recordTests, workTests, hiddenTests, isolationTests),
-		Restore: slices.Concat(restoreTests, homeTests),
-		Homes:   homeTests,
+		Restore: restoreTests,
 		Network: networkTests,
 	}
 	if part == Whole && open(t).Isolated {
