@@ -26,6 +26,7 @@ func Run(t *testing.T, name string, make Make, traits ...Trait) {
 		return func(t *testing.T) {
 			t.Parallel()
 			s := newSession(t, program, make)
+			s.unlisted(t)
 			s.fences = slices.Contains(traits, Fences)
 			test(t, s)
 		}

@@ -93,6 +93,7 @@ type session struct {
 	home, work string
 	fences     bool
 	minutely   bool
+	env        []string
 	// network reaches the current model, and nothing else.
 	network *os.File
 	// observe is called with the model's requests; set it before the first call.
@@ -109,6 +110,16 @@ func newSession(t *testing.T, program string, make Make) *session {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// unlisted gives opencode no list of models, because it takes a third of each start and the model of the test isn't in it.
+func (s *session) unlisted(t *testing.T) {
+	t.Helper()
+	list := filepath.Join(s.home, "models.json")
+	if err := os.WriteFile(list, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "OPENCODE_MODELS_PATH="+list)
 }
 
 // Exec implements process.Executor: the program reaches the model and nothing else.
@@ -148,7 +159,7 @@ func (s *session) task(url string) agent.Task {
 			s.entries = append(s.entries, e)
 		},
 		Endpoint: &agent.Endpoint{URL: url, Key: key}, Total: patience, OutputLimit: 8 << 20,
-		Env: []string{pathOf(s.program), "HOME=" + s.home, "TMPDIR=" + filepath.Join(s.home, "tmp"), "LANG=C.UTF-8"},
+		Env: append([]string{pathOf(s.program), "HOME=" + s.home, "TMPDIR=" + filepath.Join(s.home, "tmp"), "LANG=C.UTF-8"}, s.env...),
 	}
 }
 
