@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
-	"strings"
 	"syscall"
 	"unsafe"
 
@@ -62,18 +61,14 @@ func IgnoredAtStart(s syscall.Signal) bool {
 // A child inherits "ignored" but not "handled", so a signal that must stay ignored here gets a handler
 // that does nothing. Go's runtime already handles most others.
 func dropIgnored() error {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return fmt.Errorf("find ignored signals: %w", err)
-	}
-	_, rest, _ := strings.Cut(string(status), "\nSigIgn:\t")
-	word, _, _ := strings.Cut(rest, "\n")
-	ignored, err := strconv.ParseUint(word, 16, 64)
-	if err != nil {
-		return fmt.Errorf("find ignored signals: %w", err)
-	}
 	for s := syscall.Signal(1); s <= 64; s++ {
-		if ignored&(1<<(s-1)) == 0 {
+		var action [4]uint64 // handler, flags, restorer and mask: all zero is the default
+		const maskSize, ignored = 8, 1
+		at := uintptr(unsafe.Pointer(&action))
+		if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), 0, at, maskSize, 0, 0); errno != 0 {
+			return fmt.Errorf("look at signal %d: %w", int(s), errno)
+		}
+		if action[0] != ignored {
 			continue
 		}
 		switch s {
@@ -84,9 +79,8 @@ func dropIgnored() error {
 			// Reading or writing at a terminal from the background cannot be answered by a handler
 			// that does nothing: the kernel would ask again for ever. Package signal cannot give a signal its
 			// default effect: its Reset restores what was inherited.
-			var action [4]uint64 // handler, flags, restorer and mask: all zero is the default
-			const maskSize = 8
-			if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, maskSize, 0, 0); errno != 0 {
+			action = [4]uint64{}
+			if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), at, 0, maskSize, 0, 0); errno != 0 {
 				return fmt.Errorf("reset signal %d: %w", int(s), errno)
 			}
 		}
