@@ -1,0 +1,285 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Server is what the driver of a forge on a server provides. Package hosted makes a Forge of it: git pushes and tests, and
+// markers in texts are the keys, so no method here has to know whether it was called before. A method is a few calls of the
+// vendor's API. An error that Failure describes is one; every other error is about what the server answered.
+//
+// All texts are what the vendor sent: untrusted, and not yet cleaned.
+type Server interface {
+	// Kind is the driver's name in the configuration: github, gitlab or gitea.
+	Kind() string
+	// Whoami returns the account of the credentials. It is the cheapest call that needs them.
+	Whoami(ctx context.Context) (Account, error)
+	// Repository returns what the account may do in the repository, and how it merges.
+	Repository(ctx context.Context) (Repository, error)
+
+	// Issue returns an issue, or ErrNotFound: there is none, it is a pull request, or it moved to another repository.
+	Issue(ctx context.Context, number int) (Issue, error)
+	// Issues returns the issues that match, newest first, at most limit. No pull request is among them.
+	Issues(ctx context.Context, q Query, limit int) ([]Issue, error)
+	// CreateIssue opens an issue. It may have been opened even if an error is returned.
+	CreateIssue(ctx context.Context, title, body string) (Issue, error)
+	// CloseIssue closes an issue; closing it again changes nothing.
+	CloseIssue(ctx context.Context, number int) error
+
+	// Remarks returns the comments on an issue or a pull request, oldest first.
+	Remarks(ctx context.Context, number int) ([]Remark, error)
+	CreateRemark(ctx context.Context, number int, body string) (Remark, error)
+	EditRemark(ctx context.Context, id int64, body string) error
+
+	// Proposal returns a pull request, or ErrNotFound.
+	Proposal(ctx context.Context, number int) (Proposal, error)
+	// ProposalOf returns the newest pull request from branch, whatever became of it, or ErrNotFound.
+	ProposalOf(ctx context.Context, branch string) (Proposal, error)
+	// Propose opens a pull request as a draft where the forge has drafts. It returns ErrExists if one is open for the same branches.
+	Propose(ctx context.Context, p Proposal) (Proposal, error)
+	// EditProposal changes title, body and draft.
+	EditProposal(ctx context.Context, p Proposal) error
+	// CloseProposal closes a pull request without a merge; closing it again changes nothing.
+	CloseProposal(ctx context.Context, number int) error
+	// MergeProposal merges head, and nothing else, as the repository's rules say. It returns ErrHeadMoved if the pull request
+	// has another head; ErrNotReady if the forge does not let it be merged yet; ErrConflict. One that is merged already is no error.
+	MergeProposal(ctx context.Context, number int, head, message string) error
+
+	// Verdicts returns what was reported about exactly this commit, the newest of each name: commit statuses, check runs, CI jobs.
+	Verdicts(ctx context.Context, commit string) ([]Verdict, error)
+	// Required returns the names of the verdicts without which the forge merges nothing into branch.
+	Required(ctx context.Context, branch string) (Requirements, error)
+}
+
+// Account is who the credentials belong to. Name is unique on the server.
+type Account struct {
+	Name string
+	// Bot: it is an application and not a person.
+	Bot bool
+}
+
+// Repository is the project on the server.
+type Repository struct {
+	// Path is owner/name, with every group above it on GitLab.
+	Path string
+	// Page is its address for people, without a slash at the end.
+	Page          string
+	DefaultBranch string
+	// MayPush: the account may push branches. MayMerge: it may merge pull requests.
+	MayPush, MayMerge bool
+	// Methods are the ways to merge that the repository allows, the preferred first: merge, squash, rebase.
+	Methods []string
+}
+
+// Issue is an issue as the server has it.
+type Issue struct {
+	Number      int
+	Title, Body string
+	Author      string
+	Labels      []string
+	Closed      bool
+	Page        string
+	UpdatedAt   time.Time
+}
+
+// Query selects issues. Empty fields select all.
+type Query struct {
+	Labels              []string
+	Milestone, Assignee string
+	// Author is an account's name. Text is searched for in titles and bodies, in the vendor's syntax.
+	Author, Text string
+	// State is open, closed or all; empty means open.
+	State string
+}
+
+// Remark is a comment of a person or a program.
+type Remark struct {
+	ID     int64
+	Author string
+	// ByBot: the author is an application.
+	ByBot bool
+	Body  string
+	Page  string
+	// Edited: it was changed after it was written.
+	Edited    bool
+	CreatedAt time.Time
+}
+
+// Proposal is a pull request (GitLab: a merge request) as the server has it.
+type Proposal struct {
+	Number      int
+	Title, Body string
+	// Branch is the one that is offered, Base the one to merge into; Head is the full id of Branch's commit as the server knows it.
+	Branch, Base, Head string
+	Draft              bool
+	State              PullRequestState
+	// MergeCommit is the commit on Base that the merge made; empty before.
+	MergeCommit string
+	MergedAt    *time.Time
+	Page        string
+}
+
+// Verdict is what a CI or an application says about a commit.
+type Verdict struct {
+	// Name is unique among the verdicts on a commit.
+	Name  string
+	State VerdictState
+	// Summary is one line, Page shows more. Both may be empty.
+	Summary, Page string
+	At            time.Time
+}
+
+// VerdictState is how far a verdict is.
+type VerdictState string
+
+const (
+	// Pending: it is waited for, or runs.
+	Pending VerdictState = "pending"
+	// Passed includes what was skipped or is neutral.
+	Passed VerdictState = "passed"
+	// Failed includes what was canceled, timed out, or wants somebody to act.
+	Failed VerdictState = "failed"
+)
+
+// Requirements are what the forge's protection of a branch asks for.
+type Requirements struct {
+	// Verdicts are the names that must have passed on the head.
+	Verdicts []string
+	// Approvals is how many people must approve.
+	Approvals int
+	// PushRefused: nobody like this account may push to the branch, so that a merge goes through a pull request.
+	PushRefused bool
+	// Queue: merges go through the forge's own queue or train.
+	Queue bool
+	// Unknown: the account may not read the protection, or there is none. The fields above are not known then.
+	Unknown bool
+}
+
+// Failure is what a server refused, by what can be done about it.
+type Failure struct {
+	Kind FailureKind
+	// Status is HTTP's; 0 if there was no answer.
+	Status int
+	// RetryAfter is how long the server asked to wait; 0 if it didn't say.
+	RetryAfter time.Duration
+	// Message is the server's own text, one line, untrusted.
+	Message string
+	Err     error
+}
+
+// FailureKind says what can be done about a failure.
+type FailureKind string
+
+const (
+	// Unauthorized: the credentials are missing, wrong or expired. A person renews them.
+	Unauthorized FailureKind = "unauthorized"
+	// Forbidden: the account may not do this. A person gives it the right.
+	Forbidden FailureKind = "forbidden"
+	// Limited: too many calls. It is repeated after RetryAfter.
+	Limited FailureKind = "limited"
+	// Unavailable: the server failed, or could not be reached, or what it answered is no answer of the API. It is repeated.
+	Unavailable FailureKind = "unavailable"
+	// Refused: the server understood, and says no. Repeating it changes nothing.
+	Refused FailureKind = "refused"
+)
+
+func (f *Failure) Error() string {
+	switch {
+	case f.Message != "":
+		return fmt.Sprintf("the server says %q (%d)", f.Message, f.Status)
+	case f.Err != nil:
+		return f.Err.Error()
+	}
+	return fmt.Sprintf("the server answers %d", f.Status)
+}
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+var (
+	// ErrExists: what was to be made is there already.
+	ErrExists = errors.New("it exists already")
+	// ErrNotReady: the forge does not let the change be merged yet: something required is missing, or is being computed.
+	ErrNotReady = errors.New("not ready to be merged")
+)
+
+// One-method capabilities of servers. What a driver lacks, hosted does without, and doctor says so.
+type (
+	// Publisher writes verdicts: commit statuses, or check runs where the account may.
+	Publisher interface {
+		Publish(ctx context.Context, commit string, v Verdict) error
+	}
+	// Labeler makes labels a pull request or issue has: those in add are there afterwards, those in remove are not.
+	Labeler interface {
+		Label(ctx context.Context, number int, add, remove []string) error
+	}
+	// Minimizer hides a comment that is settled.
+	Minimizer interface {
+		Minimize(ctx context.Context, remark Remark) error
+	}
+	// Acknowledger puts 👀 on a comment.
+	Acknowledger interface {
+		Acknowledge(ctx context.Context, remark Remark) error
+	}
+	// Reviewed lists what people said of a pull request, and answers it.
+	Reviewed interface {
+		// Reviews returns the latest review of each person.
+		Reviews(ctx context.Context, number int) ([]Review, error)
+	}
+	// Threaded lists the discussions of lines in a pull request.
+	Threaded interface {
+		Threads(ctx context.Context, number int) ([]Thread, error)
+	}
+	// Answering answers in a discussion, and resolves it.
+	Answering interface {
+		Answer(ctx context.Context, number int, thread Thread, body string, resolve bool) error
+	}
+	// Queue puts a pull request into the forge's own merge queue or train.
+	Queue interface {
+		Enqueue(ctx context.Context, number int, head string) error
+	}
+	// Logged returns the end of a failed job's log, at most limit bytes.
+	Logged interface {
+		Log(ctx context.Context, v Verdict, limit int) (string, error)
+	}
+	// Permitted reports whether an account may write to the repository, as it is now.
+	Permitted interface {
+		MayWrite(ctx context.Context, account string) (bool, error)
+	}
+)
+
+// Review is a person's judgement of a commit.
+type Review struct {
+	Author string
+	// Commit is the full id that was judged. An approval of another commit is none.
+	Commit string
+	State  ReviewState
+	Body   string
+	Page   string
+	At     time.Time
+}
+
+// ReviewState is what a review says.
+type ReviewState string
+
+const (
+	// Approved: it may be merged as it is.
+	Approved ReviewState = "approved"
+	// ChangesWanted: it may not be merged as it is.
+	ChangesWanted ReviewState = "changes_wanted"
+	// Commented: neither.
+	Commented ReviewState = "commented"
+)
+
+// Thread is a discussion of lines in a pull request.
+type Thread struct {
+	// ID is the server's name of it.
+	ID   string
+	Path string
+	// Line is counted from 1 in the new file; 0 if the line is gone or the thread is about the file.
+	Line     int
+	Resolved bool
+	Remarks  []Remark
+}
