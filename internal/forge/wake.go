@@ -1,0 +1,36 @@
+package forge
+
+import (
+	"errors"
+	"io"
+	"net/http"
+)
+
+// Wake is all that a webhook is believed: there may be news, so they are read from the server. Nothing else of its content is used.
+type Wake struct {
+	// Event is the vendor's name of what happened, Delivery its id of this message; a repeated message has the same. Both are for the log.
+	Event, Delivery string
+	// Numbers are the issues and pull requests to look at.
+	Numbers []int
+	// Commit is what something was reported about. Pull requests with this head are looked at. It is empty for other events.
+	Commit string
+	// MayStart: a person wrote a comment or set a label, which may be an order. Every other event only wakes runs that wait.
+	MayStart bool
+}
+
+// Nothing reports whether there is nothing to look at.
+func (w Wake) Nothing() bool { return len(w.Numbers) == 0 && w.Commit == "" }
+
+// Hooked reads webhooks.
+type Hooked interface {
+	// Webhook checks that the message is signed with the secret and about this repository. It returns ErrForged or ErrForeign
+	// if it is not, and a Wake with Nothing for an event that concerns no issue or pull request. It reads a bounded part of body.
+	Webhook(header http.Header, body io.Reader, secret string) (Wake, error)
+}
+
+var (
+	// ErrForged: the message is not signed with the secret, or no secret is configured.
+	ErrForged = errors.New("the webhook is not signed with the configured secret")
+	// ErrForeign: the message is about another repository.
+	ErrForeign = errors.New("the webhook is about another repository")
+)
