@@ -5,6 +5,7 @@ package forge
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -105,20 +106,21 @@ type Forge interface {
 	Name() string
 	// Request returns the request with this id, number or (for files) path, or ErrNotFound.
 	Request(ctx context.Context, ref string) (Request, error)
-	// Requests returns all requests, sorted by number.
+	// Requests returns all requests, sorted by number. Those of a server are the open ones, up to a limit.
 	Requests(ctx context.Context) ([]Request, error)
 	// OpenRequest opens a request, or returns the one opened with the same key before, even if that is closed now.
 	OpenRequest(ctx context.Context, key, title, body string) (Request, error)
 	// OpenPullRequest publishes the branch at pr.Head and opens the pull request with pr.Key, or updates the existing one.
 	OpenPullRequest(ctx context.Context, pr PullRequest) (PullRequest, error)
 	PullRequest(ctx context.Context, number int) (PullRequest, error)
-	// Checks waits for the verdict on the merge of the pull request's head with the present base, and returns it. It returns ErrConflict if the two
-	// do not merge, and ErrNoChecks if nothing was reported before ctx's deadline. A forge that runs the checks itself returns an unsettled verdict
-	// then.
+	// Checks returns the verdict on the merge of the pull request's head with the present base. A forge that runs the checks itself runs them now,
+	// and returns an unsettled verdict at ctx's deadline. A server's verdicts are only read: it returns *PendingError until all are there. It returns
+	// ErrConflict if head and base do not merge, and ErrNoChecks if a server reported nothing for so long that it won't.
 	Checks(ctx context.Context, number int) (Check, error)
 	// Merge puts exactly checked.Tree on the base branch, as a merge commit of checked.Base and checked.Head with this message. It returns
 	// ErrBaseMoved if the base has another commit now and the merge with that one was not checked; ErrConflict if they do not merge at all;
-	// ErrHeadMoved if the branch has another commit than checked.Head. In each case nothing was merged. Merging a merged pull request returns it.
+	// ErrHeadMoved if the branch has another commit than checked.Head; *PendingError if a server does not let it be merged yet. In each case nothing
+	// was merged. Merging a merged pull request returns it; with ErrUntested, if a server merged something else than what was checked.
 	Merge(ctx context.Context, number int, checked Check, message string) (PullRequest, error)
 	// ClosePullRequest closes the pull request without merging it.
 	ClosePullRequest(ctx context.Context, number int) error
@@ -157,7 +159,7 @@ type Branches interface {
 
 // Mergeable is implemented by a forge that can tell, before there is a change, whether any merge would be refused.
 type Mergeable interface {
-	// MayMerge changes nothing, except that it may complete an interrupted merge. It returns ErrNoBase if the branch does not exist; ErrRemoteMoved or ErrCheckout if a person must
+	// MayMerge changes nothing, except that it may complete an interrupted merge and bring the base branch up to date with a server's. It returns ErrNoBase if the branch does not exist; ErrRemoteMoved or ErrCheckout if a person must
 	// act first; *UnfinishedError if a git command is unfinished where base is checked out; ErrRemote if the remote can't be reached or refuses
 	// this user's push.
 	MayMerge(ctx context.Context, base string) error
@@ -170,6 +172,10 @@ var (
 	// ErrHeadMoved: the pull request's branch has another commit than the offered one.
 	ErrHeadMoved = errors.New("the branch of the pull request moved")
 	ErrNoChecks  = errors.New("no checks were reported")
+	// ErrPending: a server's part is missing so far; errors.As finds the *PendingError.
+	ErrPending = errors.New("waiting for the forge")
+	// ErrUntested: the pull request is merged, and what the server put on the base branch has not passed the tests. A person looks at it.
+	ErrUntested = errors.New("the forge merged a tree that was not tested")
 	// ErrRemoteMoved: the remote's base branch has commits that the project lacks. A person pulls them.
 	ErrRemoteMoved = errors.New("the remote's base branch has commits that are missing here")
 	// ErrNoBase: the branch to merge into does not exist.
@@ -179,6 +185,23 @@ var (
 	// ErrCheckout: the base branch is checked out, and its local changes block the merge.
 	ErrCheckout = errors.New("local changes are in the way of the merge")
 )
+
+// PendingError is ErrPending with what is missing.
+type PendingError struct {
+	// For names what is missing, such as the checks that are not reported yet. The names are cleaned.
+	For []string
+	// LookAgain is when to ask again, if nothing says so before.
+	LookAgain time.Time
+}
+
+func (e *PendingError) Error() string {
+	if len(e.For) == 0 {
+		return ErrPending.Error()
+	}
+	return ErrPending.Error() + ": " + strings.Join(e.For, ", ")
+}
+
+func (e *PendingError) Is(target error) bool { return target == ErrPending }
 
 // UnfinishedError: a git command is unfinished where the base branch is checked out. A person completes or aborts it.
 type UnfinishedError struct {

@@ -32,11 +32,12 @@ type Server interface {
 	// Remarks returns the comments on an issue or a pull request, oldest first.
 	Remarks(ctx context.Context, number int) ([]Remark, error)
 	CreateRemark(ctx context.Context, number int, body string) (Remark, error)
+	// EditRemark returns ErrNotFound if the comment was deleted.
 	EditRemark(ctx context.Context, id int64, body string) error
 
 	// Proposal returns a pull request, or ErrNotFound.
 	Proposal(ctx context.Context, number int) (Proposal, error)
-	// ProposalOf returns the newest pull request from branch, whatever became of it, or ErrNotFound.
+	// ProposalOf returns the newest pull request from branch of this repository, not of a fork, whatever became of it, or ErrNotFound.
 	ProposalOf(ctx context.Context, branch string) (Proposal, error)
 	// Propose opens a pull request as a draft where the forge has drafts. It returns ErrExists if one is open for the same branches.
 	Propose(ctx context.Context, p Proposal) (Proposal, error)
@@ -72,6 +73,8 @@ type Repository struct {
 	MayPush, MayMerge bool
 	// Methods are the ways to merge that the repository allows, the preferred first: merge, squash, rebase.
 	Methods []string
+	// SeesPushes: the server marks a pull request as merged, within seconds, when its commits are pushed to its base.
+	SeesPushes bool
 }
 
 // Issue is an issue as the server has it.
@@ -146,7 +149,7 @@ const (
 
 // Requirements are what the forge's protection of a branch asks for.
 type Requirements struct {
-	// Verdicts are the names that must have passed on the head.
+	// Verdicts are the names that must have passed on the head; * matches any text in a name. If there are none, what is reported must have passed.
 	Verdicts []string
 	// Approvals is how many people must approve.
 	Approvals int
@@ -154,7 +157,7 @@ type Requirements struct {
 	PushRefused bool
 	// Queue: merges go through the forge's own queue or train.
 	Queue bool
-	// Unknown: the account may not read the protection, or there is none. The fields above are not known then.
+	// Unknown: the account may not read the protection. The fields above are not known then. Without a protection they are known to be empty.
 	Unknown bool
 }
 
@@ -239,6 +242,10 @@ type (
 	// Queue puts a pull request into the forge's own merge queue or train.
 	Queue interface {
 		Enqueue(ctx context.Context, number int, head string) error
+	}
+	// Recorder marks a pull request as merged by a commit that was pushed to its base. A server may refuse that.
+	Recorder interface {
+		RecordMerge(ctx context.Context, number int, commit string) error
 	}
 	// Logged returns the end of a failed job's log, at most limit bytes.
 	Logged interface {
