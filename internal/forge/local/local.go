@@ -31,8 +31,12 @@ type Config struct {
 	Sign     git.Signing
 	// Unpublished: nothing is pushed, and the remote is never contacted.
 	Unpublished bool
-	Clock       func() time.Time
-	Logger      *slog.Logger
+	// Hosted: the pull requests are a server's, and this is only their git half. Records then have the server's numbers, in a folder of
+	// their own, because this project may have had pull requests on this machine before. A branch stays on the remote until Unpublish: to
+	// delete the branch of an open pull request closes it.
+	Hosted bool
+	Clock  func() time.Time
+	Logger *slog.Logger
 }
 
 // Candidate is a merge commit that is tested before the base branch moves to it. All ids are full ids.
@@ -70,6 +74,8 @@ type Forge struct {
 	identity git.Identity
 	sign     git.Signing
 	hidden   bool
+	hosted   bool
+	folder   string
 	now      func() time.Time
 	log      *slog.Logger
 	read     readings
@@ -85,7 +91,11 @@ var (
 func New(config Config) *Forge {
 	f := &Forge{
 		repo: config.Repo, store: config.Store, root: config.Root, test: config.Test,
-		identity: config.Identity, sign: cmp.Or(config.Sign, git.SignNever), hidden: config.Unpublished, now: config.Clock, log: config.Logger,
+		identity: config.Identity, sign: cmp.Or(config.Sign, git.SignNever), hidden: config.Unpublished,
+		hosted: config.Hosted, folder: pullsFolder, now: config.Clock, log: config.Logger,
+	}
+	if f.hosted {
+		f.folder = hostedFolder
 	}
 	if f.root == "" {
 		f.root = f.repo.Root()

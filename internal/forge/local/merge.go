@@ -32,6 +32,9 @@ func (f *Forge) serialized(ctx context.Context, act func() error) error {
 				return fmt.Errorf("complete the merge of %s: %w", p.Branch, err)
 			}
 		}
+		if err := f.completeFollowing(ctx); err != nil {
+			return err
+		}
 		return act()
 	})
 }
@@ -51,7 +54,7 @@ func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, mess
 			}
 			p, err = f.loadPull(ctx, number)
 		}
-		if err == nil && p.State == forge.Merged {
+		if err == nil && p.State == forge.Merged && !f.hosted {
 			f.unpublish(ctx, p)
 		}
 		if err == nil && p.State != forge.Merged {
@@ -69,30 +72,12 @@ func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, mess
 // merge makes the merge commit of an open pull request and moves the base branch to it. The recorded
 // intent comes before the move, so that any process can complete it.
 func (f *Forge) merge(ctx context.Context, p pull, checked forge.Check, message string) error {
-	if checked.Head != p.Head {
-		return fmt.Errorf("%s was checked and the head is %s by now: %w", checked.Head, p.Head, forge.ErrNoChecks)
-	}
-	if at, err := idOrNone(f.repo.Resolve(ctx, branchRef(p.Branch))); err != nil {
-		return fmt.Errorf("find branch %q: %w", p.Branch, err)
-	} else if at != "" && at != p.Head {
-		return fmt.Errorf("%q is at %s and %s was offered: %w", p.Branch, at, p.Head, forge.ErrHeadMoved)
-	}
-	commit, err := f.mergedByHand(ctx, p)
-	if err != nil {
-		return fmt.Errorf("look for %s on %q: %w", p.Head, p.Base, err)
-	}
-	if commit != "" {
-		return f.recordMerge(ctx, p.Number, commit)
-	}
-	base, tree, err := f.mergeTree(ctx, p)
+	commit, base, tree, err := f.mergeable(ctx, p, checked)
 	if err != nil {
 		return err
 	}
-	if check, known := verdictOn(p.Checks, tree); !known || check.State != forge.CheckPassed {
-		if base == checked.Base {
-			return fmt.Errorf("tree %s did not pass: %w", tree, forge.ErrNoChecks)
-		}
-		return fmt.Errorf("%q is at %s and the result of merging was not tested: %w", p.Base, base, forge.ErrBaseMoved)
+	if commit != "" {
+		return f.recordMerge(ctx, p.Number, commit)
 	}
 	parents := []string{base, p.Head}
 	if f.identity != (git.Identity{}) {
@@ -103,17 +88,51 @@ func (f *Forge) merge(ctx context.Context, p pull, checked forge.Check, message 
 	if err != nil {
 		return fmt.Errorf("commit the merge: %w", err)
 	}
-	if err := inTheWay(f.repo.Unfinished(ctx, branchRef(p.Base))); err != nil {
+	if err := f.mayMove(ctx, p.Base, base, commit); err != nil {
 		return err
-	}
-	if err := f.repo.CheckCheckout(ctx, branchRef(p.Base), base, commit); err != nil {
-		return inTheWay(err)
 	}
 	p.Merging = &merging{Old: base, New: commit, At: f.now().UTC()}
 	if err := f.setMerging(ctx, p.Number, p.Merging); err != nil {
 		return err
 	}
 	return f.finish(ctx, p)
+}
+
+// mergeable returns the base branch's commit and the tested tree of the merge, or the commit by which
+// someone merged it already.
+func (f *Forge) mergeable(ctx context.Context, p pull, checked forge.Check) (merged, base, tree string, err error) {
+	if checked.Head != p.Head {
+		return "", "", "", fmt.Errorf("%s was checked and the head is %s by now: %w", checked.Head, p.Head, forge.ErrNoChecks)
+	}
+	if at, err := idOrNone(f.repo.Resolve(ctx, branchRef(p.Branch))); err != nil {
+		return "", "", "", fmt.Errorf("find branch %q: %w", p.Branch, err)
+	} else if at != "" && at != p.Head {
+		return "", "", "", fmt.Errorf("%q is at %s and %s was offered: %w", p.Branch, at, p.Head, forge.ErrHeadMoved)
+	}
+	if merged, err = f.mergedByHand(ctx, p); err != nil {
+		return "", "", "", fmt.Errorf("look for %s on %q: %w", p.Head, p.Base, err)
+	}
+	if merged != "" {
+		return merged, "", "", nil
+	}
+	if base, tree, err = f.mergeTree(ctx, p); err != nil {
+		return "", "", "", err
+	}
+	if check, known := verdictOn(p.Checks, tree); !known || check.State != forge.CheckPassed {
+		if base == checked.Base {
+			return "", "", "", fmt.Errorf("tree %s did not pass: %w", tree, forge.ErrNoChecks)
+		}
+		return "", "", "", fmt.Errorf("%q is at %s and the result of merging was not tested: %w", p.Base, base, forge.ErrBaseMoved)
+	}
+	return "", base, tree, nil
+}
+
+// mayMove reports what would keep the base branch, or a checkout of it, from going from one commit to another.
+func (f *Forge) mayMove(ctx context.Context, base, from, to string) error {
+	if err := inTheWay(f.repo.Unfinished(ctx, branchRef(base))); err != nil {
+		return err
+	}
+	return inTheWay(f.repo.CheckCheckout(ctx, branchRef(base), from, to))
 }
 
 // candidates is the author of commits that no ref points to.
@@ -138,10 +157,14 @@ func (f *Forge) mergedByHand(ctx context.Context, p pull) (string, error) {
 }
 
 func (f *Forge) recordMerge(ctx context.Context, number int, commit string) error {
+	return f.recordServerMerge(ctx, number, commit, false)
+}
+
+func (f *Forge) recordServerMerge(ctx context.Context, number int, commit string, untested bool) error {
 	return f.pull(number).Update(ctx, func(p *pull) error {
 		now := f.now().UTC()
 		p.State, p.MergeCommit, p.MergedAt, p.UpdatedAt = forge.Merged, commit, &now, now
-		p.Merging = nil
+		p.Merging, p.Untested = nil, untested
 		return nil
 	})
 }

@@ -12,7 +12,11 @@ import (
 	"signalbox/internal/store"
 )
 
-const pullsFolder = "pulls"
+// Folders of the records: of this machine's pull requests, and of a server's.
+const (
+	pullsFolder  = "pulls"
+	hostedFolder = "proposals"
+)
 
 // pull is the record of one pull request.
 type pull struct {
@@ -21,6 +25,8 @@ type pull struct {
 	Published string `json:"published,omitempty"`
 	// Checks are all verdicts so far, oldest first, at most one per tree.
 	Checks []forge.Check `json:"checks,omitempty"`
+	// Untested: a server merged it, and the tree that it made has no passed verdict.
+	Untested bool `json:"untested,omitempty"`
 	// Merging is a merge that was started. Any process that finds it completes it.
 	Merging *merging `json:"merging,omitempty"`
 }
@@ -32,7 +38,7 @@ type numbering struct {
 }
 
 func (f *Forge) pull(number int) *store.Document[pull] {
-	return store.CheckedRecord(f.store, pullsFolder, strconv.Itoa(number), func(p *pull) error {
+	return store.CheckedRecord(f.store, f.folder, strconv.Itoa(number), func(p *pull) error {
 		known := p.State == forge.Open || p.State == forge.Merged || p.State == forge.Closed
 		if p.Number != number || p.Key == "" || !known {
 			return fmt.Errorf("it is not the record of change %d: number %d, key %q, state %q", number, p.Number, clean(p.Key), clean(string(p.State)))
@@ -47,16 +53,16 @@ func (f *Forge) loadPull(ctx context.Context, number int) (pull, error) {
 		err = forge.ErrNotFound
 	}
 	if err != nil {
-		return p, fmt.Errorf("read .signalbox/pulls/%d.json: %w", number, err)
+		return p, fmt.Errorf("read .signalbox/%s/%d.json: %w", f.folder, number, err)
 	}
 	return p, nil
 }
 
 // pulls returns all records in no particular order.
 func (f *Forge) pulls(ctx context.Context) ([]pull, error) {
-	names, err := f.store.Records(ctx, pullsFolder)
+	names, err := f.store.Records(ctx, f.folder)
 	if err != nil {
-		return nil, fmt.Errorf("list .signalbox/pulls: %w", err)
+		return nil, fmt.Errorf("list .signalbox/%s: %w", f.folder, err)
 	}
 	var all []pull
 	for _, name := range names {
@@ -140,10 +146,10 @@ func (f *Forge) validate(ctx context.Context, pr *forge.PullRequest) (err error)
 	return err
 }
 
-// number returns the number of the pull request with pr's key, or gives out the next one. The record
-// exists afterwards.
+// number returns the number of the pull request with pr's key, or gives out the next one; a server's
+// comes with pr. The record exists afterwards.
 func (f *Forge) number(ctx context.Context, pr forge.PullRequest) (number int, err error) {
-	err = store.Record[numbering](f.store, "numbers", pullsFolder).Update(ctx, func(given *numbering) error {
+	err = store.Record[numbering](f.store, "numbers", f.folder).Update(ctx, func(given *numbering) error {
 		all, err := f.pulls(ctx)
 		if err != nil {
 			return err
@@ -151,12 +157,17 @@ func (f *Forge) number(ctx context.Context, pr forge.PullRequest) (number int, e
 		for _, p := range all {
 			if p.Key == pr.Key {
 				number = p.Number
-				return nil
+				return sameNumber(p.PullRequest, pr)
+			}
+			if p.Number == pr.Number {
+				return sameNumber(p.PullRequest, pr)
 			}
 			given.Last = max(given.Last, p.Number)
 		}
-		given.Last++
-		number = given.Last
+		if number = pr.Number; number == 0 {
+			given.Last++
+			number = given.Last
+		}
 		return f.pull(number).Update(ctx, func(p *pull) error {
 			now := f.now().UTC()
 			pr.Number, pr.State, pr.CreatedAt, pr.UpdatedAt = number, forge.Open, now, now
@@ -166,6 +177,14 @@ func (f *Forge) number(ctx context.Context, pr forge.PullRequest) (number int, e
 		})
 	})
 	return number, err
+}
+
+// sameNumber refuses a server's number that is another pull request's here.
+func sameNumber(recorded, pr forge.PullRequest) error {
+	if pr.Number == 0 || recorded.Number == pr.Number && recorded.Key == pr.Key {
+		return nil
+	}
+	return fmt.Errorf("number %d with key %q: here, %q has number %d", pr.Number, pr.Key, clean(recorded.Key), recorded.Number)
 }
 
 // offer publishes pr's head for an open pull request and records it.
@@ -180,7 +199,10 @@ func (f *Forge) offer(ctx context.Context, p pull, pr forge.PullRequest) (pull, 
 	if err != nil {
 		return p, err
 	}
-	shown := f.compareURL(ctx, pr.Base, published)
+	shown := ""
+	if !f.hosted {
+		shown = f.compareURL(ctx, pr.Base, published)
+	}
 	return p, f.pull(p.Number).Update(ctx, func(recorded *pull) error {
 		recorded.Published, recorded.CompareURL = published, shown
 		if recorded.Head != pr.Head || recorded.Title != pr.Title || recorded.Body != pr.Body {
@@ -200,7 +222,7 @@ func (f *Forge) ClosePullRequest(ctx context.Context, number int) error {
 		if err != nil {
 			return err
 		}
-		if p.State == forge.Open {
+		if p.State == forge.Open && !f.hosted {
 			defer f.unpublish(ctx, p)
 		}
 		return f.pull(number).Update(ctx, func(p *pull) error {

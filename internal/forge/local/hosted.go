@@ -1,0 +1,230 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/store"
+)
+
+// Publish pushes the branch of a pull request that may have no number yet, and returns pr with its base
+// branch and, if there is a record, its number. It leaves the branch of a finished one alone.
+func (f *Forge) Publish(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
+	if err := f.validate(ctx, &pr); err != nil {
+		return pr, fmt.Errorf("publish the change: %w", err)
+	}
+	all, err := f.pulls(ctx)
+	if err != nil {
+		return pr, fmt.Errorf("publish the change: %w", err)
+	}
+	known := pull{PullRequest: pr}
+	for _, p := range all {
+		if p.Key == pr.Key {
+			known, pr.Number = p, p.Number
+		}
+	}
+	if known.Number == 0 {
+		_, err = f.publish(ctx, known, pr.Head)
+	} else if known.State == forge.Open {
+		_, err = f.offer(ctx, known, pr)
+	}
+	if err != nil {
+		return pr, fmt.Errorf("publish the change: %w", err)
+	}
+	return pr, nil
+}
+
+// Unpublish deletes the remote's branch of a finished pull request, if it is where we left it.
+func (f *Forge) Unpublish(ctx context.Context, number int) error {
+	p, err := f.loadPull(ctx, number)
+	if err == nil && p.State != forge.Open {
+		f.unpublish(ctx, p)
+	}
+	return err
+}
+
+// Ready reports whether the remote's base branch is the commit that a tested merge begins at, so that a
+// server that merges now makes the tested tree. It returns the errors of Merge, and the commit by which
+// someone merged already.
+func (f *Forge) Ready(ctx context.Context, number int, checked forge.Check) (merged string, err error) {
+	err = f.serialized(ctx, func() error {
+		p, err := f.loadPull(ctx, number)
+		if err != nil {
+			return err
+		}
+		commit, base, tree, err := f.mergeable(ctx, p, checked)
+		if err != nil || commit != "" {
+			merged = commit
+			return err
+		}
+		there, err := f.repo.RemoteRef(ctx, Remote, branchRef(p.Base))
+		if err != nil {
+			return err
+		}
+		if there != base {
+			return fmt.Errorf("%q is at %s, and at %s on %q: %w", p.Base, base, there, Remote, forge.ErrBaseMoved)
+		}
+		candidate, err := f.repo.CommitTree(ctx, tree, []string{base, p.Head}, "Candidate\n", candidates, f.now())
+		if err != nil {
+			return fmt.Errorf("commit the candidate: %w", err)
+		}
+		return f.mayMove(ctx, p.Base, base, candidate)
+	})
+	if err != nil {
+		return "", fmt.Errorf("merge the change: %w", err)
+	}
+	return merged, nil
+}
+
+// RecordMerge records that the server merged a pull request by commit, which the base branch here then has
+// too. It returns the merged pull request with forge.ErrUntested if the commit's tree has no passed verdict.
+func (f *Forge) RecordMerge(ctx context.Context, number int, commit string) (forge.PullRequest, error) {
+	var merged forge.PullRequest
+	err := f.serialized(ctx, func() error {
+		p, err := f.loadPull(ctx, number)
+		if err != nil {
+			return err
+		}
+		if p.State == forge.Open {
+			if _, err := f.follow(ctx, p.Base); err != nil {
+				return err
+			}
+			if err := f.onBase(ctx, p.Base, commit); err != nil {
+				return err
+			}
+			tree, err := f.repo.TreeOf(ctx, commit)
+			if err != nil {
+				return err
+			}
+			check, known := verdictOn(p.Checks, tree)
+			if err := f.recordServerMerge(ctx, number, commit, !known || check.State != forge.CheckPassed); err != nil {
+				return err
+			}
+			if p, err = f.loadPull(ctx, number); err != nil {
+				return err
+			}
+		}
+		merged = p.PullRequest
+		switch {
+		case p.State != forge.Merged:
+			return errors.New("it was closed unmerged")
+		case p.Untested:
+			return fmt.Errorf("%q got %s: %w", p.Base, p.MergeCommit, forge.ErrUntested)
+		}
+		return nil
+	})
+	if err != nil {
+		return merged, fmt.Errorf("record the merge: %w", err)
+	}
+	return merged, nil
+}
+
+// onBase returns an error if the base branch lacks a commit that a server named.
+func (f *Forge) onBase(ctx context.Context, base, commit string) error {
+	at, err := f.baseAt(ctx, base)
+	if err != nil {
+		return err
+	}
+	if !git.ValidID(commit) {
+		return fmt.Errorf("%q is not a full id", commit)
+	}
+	contained := false
+	if _, err = f.repo.Resolve(ctx, commit); err == nil {
+		contained, err = f.repo.IsAncestor(ctx, commit, at)
+	}
+	if err == nil && contained {
+		return nil
+	}
+	return errors.Join(fmt.Errorf("the server says that %s is on %q, which lacks it", commit, base), err)
+}
+
+// following is a move of a base branch, and its checkouts, to where the remote has it. It is written before
+// anything moves, so that any process can complete it.
+type following struct {
+	Base string `json:"base"`
+	Old  string `json:"old"`
+	New  string `json:"new"`
+}
+
+func (f *Forge) following() *store.Document[following] {
+	return store.Record[following](f.store, f.folder, "following")
+}
+
+// Follow brings the remote's commits of a base branch here. Commits that the remote lacks stay: then it is
+// ahead. It returns forge.ErrRemoteMoved if both have commits that the other lacks, and
+// forge.ErrCheckout or *forge.UnfinishedError if a person must act first.
+func (f *Forge) Follow(ctx context.Context, base string) (ahead bool, err error) {
+	err = f.serialized(ctx, func() error {
+		ahead, err = f.follow(ctx, base)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("bring %q up to date: %w", base, err)
+	}
+	return ahead, nil
+}
+
+func (f *Forge) follow(ctx context.Context, base string) (ahead bool, err error) {
+	ref := branchRef(base)
+	at, err := f.baseAt(ctx, base)
+	if err != nil {
+		return false, err
+	}
+	there, err := f.repo.Fetch(ctx, Remote, ref)
+	if err != nil || there == at {
+		return false, err
+	}
+	if ahead, err = f.repo.IsAncestor(ctx, there, at); err != nil || ahead {
+		return ahead, err
+	}
+	behind, err := f.repo.IsAncestor(ctx, at, there)
+	if err == nil && !behind {
+		err = ErrRemoteMoved
+	}
+	if err == nil {
+		err = f.mayMove(ctx, base, at, there)
+	}
+	if err == nil {
+		err = f.following().Update(ctx, func(move *following) error {
+			*move = following{base, at, there}
+			return nil
+		})
+	}
+	if err == nil {
+		err = f.repo.UpdateRef(ctx, ref, there, at)
+	}
+	if err != nil {
+		return false, err
+	}
+	return false, f.completeFollowing(ctx)
+}
+
+// completeFollowing completes a move from wherever it was interrupted. The caller has the turn.
+func (f *Forge) completeFollowing(ctx context.Context) error {
+	move, err := f.following().Load(ctx)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && move.New == "" {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read .signalbox/%s/following.json: %w", f.folder, err)
+	}
+	at, err := f.baseAt(ctx, move.Base)
+	if err != nil {
+		return err
+	}
+	if at == move.New {
+		f.repo.ReleaseMoved(ctx, branchRef(move.Base))
+		if err := f.repo.SyncCheckout(ctx, branchRef(move.Base), move.Old, move.New); err != nil {
+			return fmt.Errorf("%q follows the remote and its checkout does not: %w", move.Base, inTheWay(err))
+		}
+	}
+	// Otherwise nothing has moved yet, or the branch has moved on since and its checkout is no longer ours to update.
+	return f.following().Update(ctx, func(done *following) error {
+		*done = following{}
+		return nil
+	})
+}
