@@ -60,6 +60,7 @@ var packages = map[string][]string{
 	"environment/detect":          {"redact"}, // reads what strangers wrote: it can start nothing and reach nothing
 	"forge/*":                     {"forge"},
 	"forge/local":                 {"forge", "git", "redact", "store"},
+	"forge/hosted":                {"forge", "redact", "store"},                                  // a server and the git half are interfaces to it: wire joins them
 	"agent/agenttest":             {"agent", "agent/modeltest", "process"},                       // holds drivers to what their programs printed when they were recorded
 	"agent/livetest":              {"agent", "agent/modeltest", "environment/egress", "process"}, // real programs, with a model and no other network
 	"environment/environmenttest": {"environment", "environment/egress", "git", "process"},

@@ -1,0 +1,94 @@
+package hosted
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/store"
+)
+
+// remarks are our comments on an issue or a pull request, by key.
+type remarks struct {
+	Remarks map[string]remark `json:"remarks"`
+}
+
+// remark is one comment as this machine wrote it last.
+type remark struct {
+	ID int64 `json:"id"`
+	// Sum is the SHA-256 of the text, so that writing it again costs no call.
+	Sum string `json:"sum"`
+}
+
+// Comment writes a comment on the request, or edits the one with this key in place.
+func (f *Forge) Comment(ctx context.Context, request forge.Request, key, body string) error {
+	if key == "" {
+		return fmt.Errorf("comment on issue %d: the comment has no key", request.Number)
+	}
+	if err := f.remark(ctx, request.Number, key, body); err != nil {
+		return fmt.Errorf("comment on issue %d: %w", request.Number, err)
+	}
+	return nil
+}
+
+func (f *Forge) remark(ctx context.Context, number int, key, body string) error {
+	mark := mark("comment", key)
+	text := marked(mark, body)
+	sum := sha256.Sum256([]byte(text))
+	now := remark{Sum: hex.EncodeToString(sum[:])}
+	record := store.Record[remarks](f.Store, issuesKind, strconv.Itoa(number))
+	all, err := record.Load(ctx)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	known, edit := all.Remarks[key]
+	if edit && known.Sum == now.Sum {
+		return nil
+	}
+	if edit {
+		now.ID, err = known.ID, f.Server.EditRemark(ctx, known.ID, text)
+		edit = !errors.Is(err, forge.ErrNotFound) // or a person deleted it
+	}
+	if edit && err != nil {
+		return err
+	}
+	return record.Update(ctx, func(all *remarks) (err error) {
+		if !edit {
+			now.ID, err = f.write(ctx, number, mark, text)
+		}
+		if all.Remarks == nil {
+			all.Remarks = map[string]remark{}
+		}
+		all.Remarks[key] = now
+		return err
+	})
+}
+
+// write edits our comment that begins with the marker, or writes it. The caller's lock keeps processes of this machine from writing two.
+func (f *Forge) write(ctx context.Context, number int, mark, text string) (int64, error) {
+	me, err := f.account(ctx)
+	if err != nil {
+		return 0, err
+	}
+	there, err := f.Server.Remarks(ctx, number)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range there {
+		if r.Author != me.Name || !strings.HasPrefix(r.Body, mark) {
+			continue
+		}
+		if r.Body == text {
+			return r.ID, nil
+		}
+		return r.ID, f.Server.EditRemark(ctx, r.ID, text)
+	}
+	written, err := f.Server.CreateRemark(ctx, number, text)
+	return written.ID, err
+}

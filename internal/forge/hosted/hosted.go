@@ -1,0 +1,126 @@
+// Package hosted is the forge of a project whose issues and pull requests are on a server. It joins the two halves: the server, which shows
+// and says, and git on this machine, which pushes, tests and merges. Markers in the texts that it writes are the keys, so that nothing is
+// opened, written or merged twice, whatever was killed and whichever answer was lost. It speaks no vendor's API, and runs neither git nor tests.
+package hosted
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/store"
+)
+
+// Git is the half of a forge that works on this machine. It keeps its records under the server's numbers.
+type Git interface {
+	// Publish pushes the branch of a pull request that may have no number yet, and returns it with its base and, if it is recorded, its number.
+	Publish(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error)
+	// OpenPullRequest records pr under pr.Number, or updates the record.
+	OpenPullRequest(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error)
+	PullRequest(ctx context.Context, number int) (forge.PullRequest, error)
+	PullRequestOf(ctx context.Context, branch string) (forge.PullRequest, error)
+	ClosePullRequest(ctx context.Context, number int) error
+	// Unpublish deletes the remote's branch of a finished pull request.
+	Unpublish(ctx context.Context, number int) error
+	// Checks tests the merge candidate.
+	Checks(ctx context.Context, number int) (forge.Check, error)
+	BranchCheck(ctx context.Context, branch string) (forge.Check, error)
+	MayMerge(ctx context.Context, base string) error
+	// Follow brings the remote's commits of a base branch here, and reports whether it has some that the remote lacks.
+	Follow(ctx context.Context, base string) (ahead bool, err error)
+	// Merge makes the tested merge commit and pushes it to the base.
+	Merge(ctx context.Context, number int, checked forge.Check, message string) (forge.PullRequest, error)
+	// Ready reports whether a server that merges now makes the tested tree; merged is the commit by which someone merged already.
+	Ready(ctx context.Context, number int, checked forge.Check) (merged string, err error)
+	// RecordMerge records what a server merged, and returns it with forge.ErrUntested if it is no tested tree.
+	RecordMerge(ctx context.Context, number int, commit string) (forge.PullRequest, error)
+}
+
+// Config configures the forge. Server, Git, Store and Clock are required.
+type Config struct {
+	Server forge.Server
+	Git    Git
+	Store  *store.Store
+	// Merge is the way to merge that the configuration asks for; empty means the best that the server allows.
+	Merge Way
+	// WithoutCI: the project has no CI on the server, so the tests on this machine are enough if the server reports nothing and asks for nothing.
+	WithoutCI bool
+	Clock     func() time.Time
+	Logger    *slog.Logger
+}
+
+// Forge is safe for use by several goroutines and processes.
+type Forge struct {
+	Config
+	account func(context.Context) (forge.Account, error)
+}
+
+var (
+	_ forge.Forge     = (*Forge)(nil)
+	_ forge.Branches  = (*Forge)(nil)
+	_ forge.Mergeable = (*Forge)(nil)
+)
+
+// New returns the forge. It asks the server nothing.
+func New(config Config) *Forge {
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Forge{Config: config, account: once(config.Server.Whoami)}
+}
+
+// once returns ask's first answer that is no error, for the life of a process.
+func once[T any](ask func(context.Context) (T, error)) func(context.Context) (T, error) {
+	var mu sync.Mutex
+	var answer T
+	known := false
+	return func(ctx context.Context) (T, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if known {
+			return answer, nil
+		}
+		got, err := ask(ctx)
+		if err == nil {
+			answer, known = got, true
+		}
+		return got, err
+	}
+}
+
+// Name returns the driver's name in the configuration.
+func (f *Forge) Name() string { return f.Server.Kind() }
+
+// BranchCheck implements forge.Branches.
+func (f *Forge) BranchCheck(ctx context.Context, branch string) (forge.Check, error) {
+	return f.Git.BranchCheck(ctx, branch)
+}
+
+// MayMerge implements forge.Mergeable: it asks for everything that would refuse a merge, before a run costs anything.
+func (f *Forge) MayMerge(ctx context.Context, base string) error {
+	me, err := f.account(ctx)
+	if err != nil {
+		return fmt.Errorf("ask the forge who we are: %w", err)
+	}
+	repository, way, err := f.way(ctx, base)
+	if err != nil {
+		return err
+	}
+	if !repository.MayPush {
+		return fmt.Errorf("%w: %q may not push to %s", forge.ErrRemote, me.Name, repository.Path)
+	}
+	if way != Exact && !repository.MayMerge {
+		return fmt.Errorf("%w: %q may not merge pull requests of %s", forge.ErrRemote, me.Name, repository.Path)
+	}
+	ahead, err := f.Git.Follow(ctx, base)
+	if err != nil {
+		return err
+	}
+	if ahead && way != Exact {
+		return fmt.Errorf("%w: %q has commits here that the forge lacks, and it makes the merge itself", forge.ErrRemote, base)
+	}
+	return f.Git.MayMerge(ctx, base)
+}

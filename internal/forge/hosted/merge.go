@@ -1,0 +1,150 @@
+package hosted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/redact"
+)
+
+// A server that notices a pushed merge by itself gets this long to show it.
+const (
+	showTries = 20
+	showEvery = 500 * time.Millisecond
+)
+
+// Merge merges in the way that the server's rules and the configuration allow. What the server merged already is only recorded.
+func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, message string) (forge.PullRequest, error) {
+	pr, p, err := f.look(ctx, number)
+	var untested error
+	switch {
+	case err != nil:
+	case pr.State != forge.Closed && p.State == forge.Merged, pr.State == forge.Merged:
+		pr, err = f.Git.RecordMerge(ctx, number, p.MergeCommit)
+		if errors.Is(err, forge.ErrUntested) {
+			untested, err = err, nil
+		}
+	case pr.State == forge.Closed || p.State == forge.Closed:
+		err = errors.New("it was closed unmerged")
+		if pr.State == forge.Open {
+			err = errors.Join(err, f.Git.ClosePullRequest(ctx, number))
+		}
+	default:
+		pr, err = f.merge(ctx, pr, p, checked, defused(message))
+		if errors.Is(err, forge.ErrUntested) {
+			untested, err = err, nil
+		}
+	}
+	if err == nil {
+		err = f.show(ctx, pr)
+	}
+	if err = errors.Join(untested, err); err != nil {
+		return forge.PullRequest{}, fmt.Errorf("merge pull request %d: %w", number, err)
+	}
+	return pr, nil
+}
+
+// merge merges a pull request that is open here and there, if its head is the checked one and the server's verdicts on it still allow it.
+func (f *Forge) merge(ctx context.Context, pr forge.PullRequest, p forge.Proposal, checked forge.Check, message string) (forge.PullRequest, error) {
+	if p.Head != checked.Head {
+		return pr, fmt.Errorf("the forge has %q at another commit than %s: %w", pr.Branch, checked.Head, forge.ErrHeadMoved)
+	}
+	_, way, err := f.way(ctx, pr.Base)
+	if err != nil {
+		return pr, err
+	}
+	if failed, err := f.reported(ctx, pr, checked.Head); err != nil {
+		return pr, err
+	} else if failed != nil {
+		return pr, fmt.Errorf("the forge's check %q failed: %w", redact.Line(failed.Name, maxTitle), forge.ErrNoChecks)
+	}
+	if way == Exact {
+		merged, err := f.Git.Merge(ctx, pr.Number, checked, message)
+		if errors.Is(err, forge.ErrRemoteMoved) { // Checks brings the commits in
+			err = fmt.Errorf("%w: %w", forge.ErrBaseMoved, err)
+		}
+		return merged, err
+	}
+	return f.mergeGuarded(ctx, pr, checked, message)
+}
+
+// mergeGuarded has the server merge the checked head, and compares what it made with what was tested.
+func (f *Forge) mergeGuarded(ctx context.Context, pr forge.PullRequest, checked forge.Check, message string) (forge.PullRequest, error) {
+	commit, err := f.Git.Ready(ctx, pr.Number, checked)
+	if err != nil {
+		return pr, err
+	}
+	if commit == "" {
+		err := f.Server.MergeProposal(ctx, pr.Number, checked.Head, message)
+		if errors.Is(err, forge.ErrNotReady) {
+			now := f.Clock()
+			return pr, &forge.PendingError{For: []string{err.Error()}, LookAgain: now.Add(lookAfter(now.Sub(pr.UpdatedAt)))}
+		}
+		if err != nil {
+			return pr, err
+		}
+		p, err := f.ours(ctx, pr.Number, pr.Branch)
+		if err != nil {
+			return pr, err
+		}
+		if p.State != forge.Merged {
+			return pr, &forge.PendingError{For: []string{"the merge to show"}, LookAgain: f.Clock().Add(lookAfter(0))}
+		}
+		commit = p.MergeCommit
+	}
+	return f.Git.RecordMerge(ctx, pr.Number, commit)
+}
+
+// show makes the server show a pull request as finished that was merged here, and then deletes its branch: in the other order, the server
+// would take the deletion for the end.
+func (f *Forge) show(ctx context.Context, pr forge.PullRequest) error {
+	p, err := f.ours(ctx, pr.Number, pr.Branch)
+	if err == nil && p.State == forge.Open {
+		p, err = f.noticed(ctx, pr)
+	}
+	if err == nil && p.State == forge.Open {
+		err = f.conclude(ctx, pr)
+	}
+	if err != nil {
+		return fmt.Errorf("show it as merged: %w", err)
+	}
+	return f.Git.Unpublish(ctx, pr.Number)
+}
+
+// noticed waits for a server that notices by itself.
+func (f *Forge) noticed(ctx context.Context, pr forge.PullRequest) (p forge.Proposal, err error) {
+	repository, err := f.Server.Repository(ctx)
+	if p.State = forge.Open; err != nil || !repository.SeesPushes {
+		return p, err
+	}
+	tick := time.NewTicker(showEvery)
+	defer tick.Stop()
+	for range showTries {
+		select {
+		case <-ctx.Done():
+			return p, context.Cause(ctx)
+		case <-tick.C:
+		}
+		if p, err = f.ours(ctx, pr.Number, pr.Branch); err != nil || p.State != forge.Open {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// conclude marks it as merged, or closes it with a comment that names the commit.
+func (f *Forge) conclude(ctx context.Context, pr forge.PullRequest) error {
+	if recorder, ok := f.Server.(forge.Recorder); ok {
+		err := recorder.RecordMerge(ctx, pr.Number, pr.MergeCommit)
+		if refused := (*forge.Failure)(nil); !errors.As(err, &refused) || refused.Kind != forge.Refused && refused.Kind != forge.Forbidden {
+			return err
+		}
+	}
+	if err := f.remark(ctx, pr.Number, "signalbox/merged", "Merged as "+pr.MergeCommit+"."); err != nil {
+		return err
+	}
+	return f.Server.CloseProposal(ctx, pr.Number)
+}

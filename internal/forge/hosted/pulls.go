@@ -1,0 +1,129 @@
+package hosted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"signalbox/internal/forge"
+)
+
+// OpenPullRequest pushes the branch, then opens the pull request or finds the one that has the branch, then records it here. Each step finds
+// what an earlier try did.
+func (f *Forge) OpenPullRequest(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
+	opened, err := f.open(ctx, pr)
+	if err != nil {
+		return forge.PullRequest{}, fmt.Errorf("open pull request: %w", err)
+	}
+	return opened, nil
+}
+
+func (f *Forge) open(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
+	if pr.Unpublished {
+		return pr, errors.New("the run was started without pushing, and a pull request on a forge needs a pushed branch")
+	}
+	pr, err := f.Git.Publish(ctx, pr)
+	if err != nil {
+		return pr, err
+	}
+	mark := mark("run", pr.Key)
+	wanted := forge.Proposal{Number: pr.Number, Title: heading(pr.Title), Body: marked(mark, pr.Body), Branch: pr.Branch, Base: pr.Base, Head: pr.Head}
+	p, err := f.proposal(ctx, mark, wanted)
+	if err != nil {
+		return pr, err
+	}
+	if p.State == forge.Open && (p.Title != wanted.Title || p.Body != wanted.Body) {
+		p.Title, p.Body = wanted.Title, wanted.Body
+		if err := f.Server.EditProposal(ctx, p); err != nil {
+			return pr, fmt.Errorf("edit %d: %w", p.Number, err)
+		}
+	}
+	pr.Number, pr.URL = p.Number, p.Page
+	if pr, err = f.Git.OpenPullRequest(ctx, pr); err == nil && pr.State == forge.Open && p.State == forge.Closed {
+		if err = f.Git.ClosePullRequest(ctx, pr.Number); err == nil {
+			pr, err = f.Git.PullRequest(ctx, pr.Number)
+		}
+	}
+	return pr, err
+}
+
+// proposal returns the server's pull request with the marker, and opens it if there is none.
+func (f *Forge) proposal(ctx context.Context, mark string, wanted forge.Proposal) (forge.Proposal, error) {
+	if wanted.Number != 0 {
+		return f.ours(ctx, wanted.Number, wanted.Branch)
+	}
+	p, err := f.Server.ProposalOf(ctx, wanted.Branch)
+	if err == nil && p.State != forge.Open && !strings.HasPrefix(p.Body, mark) { // an earlier run had the branch
+		err = forge.ErrNotFound
+	}
+	if errors.Is(err, forge.ErrNotFound) {
+		p, err = f.Server.Propose(ctx, wanted)
+		if errors.Is(err, forge.ErrExists) {
+			p, err = f.Server.ProposalOf(ctx, wanted.Branch)
+		}
+	}
+	if err == nil && !strings.HasPrefix(p.Body, mark) && anyMark().MatchString(p.Body) {
+		err = fmt.Errorf("branch %q has pull request %d of another run", wanted.Branch, p.Number)
+	}
+	if err == nil && p.Base != wanted.Base {
+		err = fmt.Errorf("pull request %d is for %q, not %q", p.Number, p.Base, wanted.Base)
+	}
+	return p, err
+}
+
+// ours returns a pull request that is recorded here, if the server has the same under this number: the project may have got another server.
+func (f *Forge) ours(ctx context.Context, number int, branch string) (forge.Proposal, error) {
+	p, err := f.Server.Proposal(ctx, number)
+	if err != nil {
+		return p, fmt.Errorf("read pull request %d: %w", number, err)
+	}
+	if p.Branch != branch {
+		return p, fmt.Errorf("pull request %d is from %q, not from %q: %w", number, p.Branch, branch, forge.ErrNotFound)
+	}
+	return p, nil
+}
+
+// PullRequest returns the record of a pull request, with the end that the server says it has.
+func (f *Forge) PullRequest(ctx context.Context, number int) (forge.PullRequest, error) {
+	pr, p, err := f.look(ctx, number)
+	if err == nil && pr.State == forge.Open && p.State != forge.Open {
+		pr.State, pr.MergeCommit, pr.MergedAt = p.State, p.MergeCommit, p.MergedAt
+	}
+	return pr, err
+}
+
+// look returns a pull request as it is recorded here and as the server has it.
+func (f *Forge) look(ctx context.Context, number int) (forge.PullRequest, forge.Proposal, error) {
+	pr, err := f.Git.PullRequest(ctx, number)
+	if err != nil {
+		return pr, forge.Proposal{}, err
+	}
+	p, err := f.ours(ctx, number, pr.Branch)
+	return pr, p, err
+}
+
+// PullRequestOf returns the newest pull request of a branch that is recorded here, or ErrNotFound.
+func (f *Forge) PullRequestOf(ctx context.Context, branch string) (forge.PullRequest, error) {
+	return f.Git.PullRequestOf(ctx, branch)
+}
+
+// ClosePullRequest closes it on the server first: until that is done, the record says that it is open.
+func (f *Forge) ClosePullRequest(ctx context.Context, number int) error {
+	pr, p, err := f.look(ctx, number)
+	if err != nil {
+		return fmt.Errorf("close pull request: %w", err)
+	}
+	if pr.State == forge.Merged || p.State == forge.Merged {
+		return fmt.Errorf("close pull request %d: it is merged", number)
+	}
+	if p.State == forge.Open {
+		if err := f.Server.CloseProposal(ctx, number); err != nil {
+			return fmt.Errorf("close pull request %d: %w", number, err)
+		}
+	}
+	if err := f.Git.ClosePullRequest(ctx, number); err != nil {
+		return err
+	}
+	return f.Git.Unpublish(ctx, number)
+}

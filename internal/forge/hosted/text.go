@@ -1,0 +1,69 @@
+package hosted
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/url"
+	"strings"
+
+	"signalbox/internal/lazy"
+	"signalbox/internal/redact"
+)
+
+// Limits of texts that are sent. GitHub takes 65,536 characters; the others take more.
+const (
+	maxBody  = 60_000
+	maxTitle = 200
+	// maxKey is how long a key may be to be readable in a marker.
+	maxKey = 150
+)
+
+// mark is an HTML comment that no page shows. It is the first line of a text that we write, so that nothing that the text quotes can take its place.
+func mark(what, key string) string {
+	key = strings.ReplaceAll(url.QueryEscape(key), "--", "-%2D")
+	if len(key) > maxKey {
+		sum := sha256.Sum256([]byte(key))
+		key = hex.EncodeToString(sum[:])
+	}
+	return "<!-- signalbox:" + what + "=" + key + " -->"
+}
+
+var anyMark = lazy.Pattern(`^<!-- signalbox:[a-z]+=[\w.~%+-]+ -->\r?\n?`)
+
+// unmarked returns a text without our marker.
+func unmarked(text string) string { return text[len(anyMark().FindString(text)):] }
+
+// marked returns a text to send: with its marker, defused and cut to what the forge takes.
+func marked(mark, text string) string {
+	return mark + "\n" + redact.Cut(defused(text), maxBody)
+}
+
+// heading returns a title to send.
+func heading(text string) string { return defused(redact.Line(text, maxTitle)) }
+
+// joiner is a character that no one sees. It makes two words of one.
+const joiner = "\u2060"
+
+// What acts on a forge although it is only text. The forges look at the text as shown, so what Markdown shows in another form counts too.
+var (
+	mention = lazy.Pattern(`(^|\W)@([\w.&])`)
+	// reference is the number of an issue or a merge request, which it would tell of being mentioned; or a character by its number.
+	reference = lazy.Pattern(`([#!])([\dxX&])`)
+	// named are @, # and ! by name.
+	named = lazy.Pattern(`(?i)&(?:commat|num|excl);?`)
+	// closing is what closes or opens an issue that follows it.
+	closing = lazy.Pattern(`(?i)\b(clos|fix|resolv|implement|reopen)((?:e|es|ed|s|ing)?:?\s+\S*[#!&/\d-])`)
+	// order is a line that GitLab, or a bot, obeys.
+	order = lazy.Pattern(`(?m)^([\s>]*)/([a-zA-Z_]+(?:[ \t]|$))`)
+)
+
+// defused returns untrusted Markdown that mentions no one, closes nothing, gives no order and hides nothing of what follows it.
+func defused(text string) string {
+	text = redact.Clean(text)
+	text = order().ReplaceAllString(text, "${1}"+joiner+"/${2}")
+	text = closing().ReplaceAllString(text, "${1}"+joiner+"${2}")
+	text = named().ReplaceAllString(text, "${0}"+joiner)
+	text = reference().ReplaceAllString(text, "${1}"+joiner+"${2}")
+	text = mention().ReplaceAllString(text, "${1}@"+joiner+"${2}")
+	return strings.ReplaceAll(text, "<!--", "<"+joiner+"!--")
+}
