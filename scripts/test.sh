@@ -8,6 +8,8 @@ cd "$(dirname "$0")/.."
 hasGo
 spare
 trap atEnd EXIT
+trap 'exit 130' INT # which sh would not do at Ctrl-C, nor atEnd
+trap 'exit 143' TERM
 PATH=$PATH:/usr/sbin:/sbin # where mkfs is, also for who is not root
 need git git
 need bwrap bubblewrap
