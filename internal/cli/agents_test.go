@@ -27,17 +27,36 @@ var realAgents = map[string]string{
 	"gemini":   "driver: gemini", // asks a small model first which model is to work
 }
 
+// realAgent is what the configuration says of a real agent, without its closing brace, and of the environment it works in.
+// opencode reads no list of models, because that takes a third of each start: the live tests of its driver read it.
+func realAgent(t *testing.T, name, driver string) (it, environment string) {
+	t.Helper()
+	it, environment = fmt.Sprintf("{%s, program: %q", driver, installedAgent(t, name)), "{}"
+	if name == "opencode" {
+		list := filepath.Join(t.TempDir(), "lists", "models.json")
+		writeFile(t, list, "{}", 0o600)
+		it, environment = it+fmt.Sprintf(", env: [%q]", "OPENCODE_MODELS_PATH="+list), fmt.Sprintf("{read: [%q]}", list)
+	}
+	return it, environment
+}
+
 // Each agent plans, writes a test, makes it pass, tidies and reviews, as its real program does, while
-// the model's words are ours.
+// the model's words are ours. An agent whose vendor has variables for it reaches the model through a company's
+// gateway and proxy; what the configuration names leads the others there.
 func TestRealAgentsCarryARequestToAMergedChange(t *testing.T) {
 	t.Parallel()
-	for name, driver := range realAgents {
+	for name := range realAgents {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			program := installedAgent(t, name)
-			model := modeltest.Start(t, modeltest.Config{Key: apiKey, Choose: playTheRole})
-			p := newProject(t, 1)
-			p.carryWith(model, fmt.Sprintf("{%s, program: %q, url: %q", driver, program, model.URL), "{}")
+			it, environment := realAgent(t, name, realAgents[name])
+			p, config := newProject(t, 1), modeltest.Config{Key: apiKey, Choose: playTheRole}
+			if way, ok := companysWays[name]; ok {
+				p.carryThrough(newCompany(t, way, config), it)
+				return
+			}
+			model := modeltest.Start(t, config)
+			p.names(it+fmt.Sprintf(", url: %q, key: SIGNALBOX_TEST_KEY", model.URL), environment)
+			p.mustCarry(p.startWithAgents("run", "1"), model)
 		})
 	}
 }
@@ -50,17 +69,22 @@ func TestARealAgentWorksInAContainer(t *testing.T) {
 	docker := containertest.New(t)
 	p := newProject(t, 1)
 	t.Cleanup(func() { docker.RemoveProject(t, p.dir) })
-	p.carryWith(model, fmt.Sprintf("{driver: claude, model: claude-sonnet-4-5, program: %q, url: %q", program, model.URL),
+	p.names(fmt.Sprintf("{driver: claude, model: claude-sonnet-4-5, program: %q, url: %q, key: SIGNALBOX_TEST_KEY", program, model.URL),
 		fmt.Sprintf("{driver: container, image: %q}", docker.Image))
+	p.mustCarry(p.startWithAgents("run", "1"), model)
 }
 
-// carryWith carries request 1 to its merge.
-func (p *project) carryWith(model *modeltest.Server, agent, environment string) {
+// names names the agent and the environment of request 1.
+func (p *project) names(agent, environment string) {
 	p.Helper()
 	p.write(".signalbox/config.yaml", "tests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\nenvironment: "+environment+
-		"\nagents:\n  it: "+agent+", key: SIGNALBOX_TEST_KEY, prices: {claude-sonnet-4-5: {input: 3, output: 15}, gpt-6.1-sol: {input: 3, output: 15}, gemini-3.8-flash: {input: 3, output: 15}}}\n")
+		"\nagents:\n  it: "+agent+", prices: {claude-sonnet-4-5: {input: 3, output: 15}, gpt-6.1-sol: {input: 3, output: 15}, gemini-3.8-flash: {input: 3, output: 15}}}\n")
 	p.git("commit", "--quiet", "-am", "Name the agent")
-	c := p.startWithAgents("run", "1")
+}
+
+// mustCarry wants request 1 merged.
+func (p *project) mustCarry(c *child, model *modeltest.Server) {
+	p.Helper()
 	if got := c.waitFor(10 * time.Minute); got != 0 {
 		p.tellTranscripts()
 		p.Fatalf("exit code %d\n%s", got, c.out)
