@@ -93,7 +93,7 @@ func (x *execution) perform(ctx context.Context, action workflow.Action) (workfl
 			if !open {
 				x.changes = nil // ctx ended, which stops the action anyway
 			}
-			if err = x.takeAnswers(ctx, &latest); interrupts(latest.Signals) {
+			if err = x.takeAnswers(ctx, &latest); interrupts(latest) {
 				stop()
 			}
 		}

@@ -41,6 +41,8 @@ func orders(s workflow.Signals) (events []workflow.Event) {
 			answer = workflow.Rejected{Reason: c.Text, By: c.By}
 		case workflow.CommandSync:
 			events = append(events, workflow.SyncOrdered{})
+		case workflow.CommandWake:
+			events = append(events, workflow.Woken{})
 		case workflow.CommandRetry:
 			events = append(events, workflow.Retried{})
 		case workflow.CommandAnswer:
@@ -58,13 +60,16 @@ func orders(s workflow.Signals) (events []workflow.Event) {
 }
 
 // interrupts reports whether an order can't wait for the current action.
-func interrupts(s workflow.Signals) bool {
-	for _, event := range orders(s) {
-		if _, ok := event.(workflow.StopRequested); ok {
+func interrupts(r workflow.Run) bool {
+	return slices.ContainsFunc(orders(r.Signals), func(event workflow.Event) bool {
+		switch event.(type) {
+		case workflow.StopRequested:
 			return true
+		case workflow.Woken:
+			return r.Watches()
 		}
-	}
-	return false
+		return false
+	})
 }
 
 // standStill returns the order that the end of ctx gives the run.

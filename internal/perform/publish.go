@@ -33,7 +33,7 @@ func (x *execution) closePullRequest(ctx context.Context, o workflow.Outcome, _ 
 	return workflow.PullRequestClosed{Outcome: o}, x.Forge.ClosePullRequest(ctx, x.run.Details.PullRequest.Number)
 }
 
-// watchChecks waits for the checks of the merge candidate, up to the limit.
+// watchChecks runs the tests on the merge candidate, up to the limit, or reads what the forge's checks say.
 func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	limited, cancel := context.WithTimeout(ctx, seconds(x.run.Details.Settings.Limits.ChecksTotalSec))
 	defer cancel()
@@ -43,6 +43,10 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, _ workf
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case errors.Is(err, forge.ErrPending):
+		return x.pending(o, err), nil
+	case errors.Is(err, forge.ErrHeadMoved):
+		return workflow.HeadMoved{Outcome: o}, nil
 	case errors.Is(err, forge.ErrConflict):
 		event.State, event.Summary = workflow.ChecksConflict, x.clean(err.Error())
 	case errors.Is(err, forge.ErrNoChecks):
@@ -69,10 +73,21 @@ func (x *execution) merge(ctx context.Context, o workflow.Outcome, _ workflow.Ac
 		return workflow.BaseMoved{Outcome: o}, nil
 	case errors.Is(err, forge.ErrHeadMoved):
 		return workflow.HeadMoved{Outcome: o}, nil
+	case errors.Is(err, forge.ErrPending):
+		return x.pending(o, err), nil
 	case err != nil:
 		return nil, err
 	}
 	return workflow.Merged{Outcome: o, Commit: merged.MergeCommit}, nil
+}
+
+// pending is the event of a forge that is waited for.
+func (x *execution) pending(o workflow.Outcome, err error) workflow.ChecksEnded {
+	event := workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPending, Summary: x.clean(err.Error())}
+	if p := (*forge.PendingError)(nil); errors.As(err, &p) {
+		event.Again = p.LookAgain.UTC()
+	}
+	return event
 }
 
 // removeEnvironment deletes the environment and the branch. The branch's last commit and unrecorded work stay reachable from a

@@ -63,9 +63,9 @@ const (
 	RunTests ActionKind = "run_tests"
 	// OpenPullRequest pushes the branch and opens its pull request, or updates it. → PullRequestOpened
 	OpenPullRequest ActionKind = "open_pull_request"
-	// WatchChecks waits for the checks of the merge candidate, or runs them where the forge has none. → ChecksEnded
+	// WatchChecks runs the tests on the merge candidate, once, and looks at what the forge's own checks say. → ChecksEnded
 	WatchChecks ActionKind = "watch_checks"
-	// MergePullRequest merges exactly the checked candidate. → Merged, BaseMoved or HeadMoved
+	// MergePullRequest merges exactly the checked candidate. → Merged, BaseMoved, HeadMoved or, pending, ChecksEnded
 	MergePullRequest ActionKind = "merge_pull_request"
 	// ClosePullRequest closes the pull request of a canceled run. → PullRequestClosed
 	ClosePullRequest ActionKind = "close_pull_request"

@@ -244,24 +244,26 @@ func DefaultLimits() Limits {
 // Used counts what was spent of Limits. When a person resumes or retries, all of them start again; most also start again with each phase. The Counters
 // of the document go on growing.
 type Used struct {
-	ReviewRounds    int     `json:"review_rounds"`
-	CIFailures      int     `json:"ci_failures"`
-	SetUpRepairs    int     `json:"set_up_repairs"`
-	NetworkWaits    int     `json:"network_waits"`
-	ServerWaits     int     `json:"server_waits"`
-	LockWaits       int     `json:"lock_waits"`
-	Autofix         int     `json:"autofix"` // per step or fix
-	TestRetries     int     `json:"test_retries,omitzero"`
-	ContractRetries int     `json:"contract_retries"`
-	AgentRetries    int     `json:"agent_retries"`
-	ActionRetries   int     `json:"action_retries"`
-	BaseConflicts   int     `json:"base_conflicts"`
-	ModelWaits      int     `json:"model_waits"`
-	Parks           int     `json:"parks"` // the waits for a provider's limit; each may be longer
-	Tokens          int64   `json:"tokens"`
-	CostMicroUSD    int64   `json:"cost_micro_usd"`
-	Calls           int     `json:"calls"`
-	Unknown         Unknown `json:",embed"`
+	ReviewRounds    int   `json:"review_rounds"`
+	CIFailures      int   `json:"ci_failures"`
+	SetUpRepairs    int   `json:"set_up_repairs"`
+	NetworkWaits    int   `json:"network_waits"`
+	ServerWaits     int   `json:"server_waits"`
+	LockWaits       int   `json:"lock_waits"`
+	Autofix         int   `json:"autofix"` // per step or fix
+	TestRetries     int   `json:"test_retries,omitzero"`
+	ContractRetries int   `json:"contract_retries"`
+	AgentRetries    int   `json:"agent_retries"`
+	ActionRetries   int   `json:"action_retries"`
+	BaseConflicts   int   `json:"base_conflicts"`
+	ModelWaits      int   `json:"model_waits"`
+	Parks           int   `json:"parks"` // the waits for a provider's limit; each may be longer
+	Tokens          int64 `json:"tokens"`
+	CostMicroUSD    int64 `json:"cost_micro_usd"`
+	Calls           int   `json:"calls"`
+	// ChecksSince is when the checks of the present candidate were first seen pending; nil if they weren't.
+	ChecksSince *time.Time `json:"checks_since,omitempty"`
+	Unknown     Unknown    `json:",embed"`
 }
 
 // SetUpWaits grants the waits of a setup command again, to the next one.

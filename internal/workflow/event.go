@@ -94,6 +94,8 @@ type (
 	}
 	// SyncOrdered: a person wants the base branch, as it is now, merged into the change.
 	SyncOrdered struct{ order }
+	// Woken: something happened on the forge that may concern the run. It is a reason to look, and no more is known of it.
+	Woken struct{ order }
 	// Answered: a person, or the deadline, answers the question that Answer names. Command is the ID of the Command that said so; empty if none
 	// did.
 	Answered struct {
@@ -304,6 +306,8 @@ type (
 	ChecksEnded struct {
 		Outcome
 		State ChecksState
+		// Again is when to look again at ChecksPending; zero is soon.
+		Again time.Time
 		// Known are the tests that fail as they failed before the change, if nothing else fails; then State is ChecksPassed.
 		Known      []string
 		Candidate  Candidate
@@ -376,6 +380,8 @@ const (
 	ChecksFailed ChecksState = "failed"
 	// ChecksConflict: the change does not merge with the base. The agent resolves it, or a person.
 	ChecksConflict ChecksState = "conflict"
+	// ChecksPending: some are not there yet. The run looks again, up to Limits.ChecksTotalSec after the first look.
+	ChecksPending ChecksState = "pending"
 	// ChecksSilent: the forge reported nothing within Limits.ChecksTotalSec. The run stops for a person.
 	ChecksSilent ChecksState = "silent"
 	// ChecksUnsettled: they ran out of time or memory, so the next time may tell otherwise. They are repeated once.

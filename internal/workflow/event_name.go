@@ -35,6 +35,8 @@ func NameOf(event Event) EventName {
 		return "Approved"
 	case SyncOrdered:
 		return "SyncOrdered"
+	case Woken:
+		return "Woken"
 	case Rejected:
 		return "Rejected"
 	case AgentReported:

@@ -203,6 +203,7 @@ const (
 	CommandReject  CommandKind = "reject"  // send the change back with Text
 	CommandSync    CommandKind = "sync"    // merge the base branch as it is now into the change
 	CommandRetry   CommandKind = "retry"   // try a failed run again
+	CommandWake    CommandKind = "wake"    // something happened on the forge: look there now
 	CommandAnswer  CommandKind = "answer"  // answer an agent's question with Answer
 	CommandForce   CommandKind = "force"   // with resume_requested: drop work that is too large to keep, or continue without usable tests
 )
@@ -268,6 +269,12 @@ func (r *Run) EnvironmentID() string { return fmt.Sprintf("issue-%d-%s", r.Detai
 
 // UnderWay reports whether a process should be running it.
 func (r *Run) UnderWay() bool { return r.State == Queued || r.State == Running }
+
+// Watches reports whether it waits for the forge.
+func (r *Run) Watches() bool {
+	p := r.Details.Pending
+	return r.State == Running && len(p) > 1 && p[0].Kind == Wait && (p[1].Kind == WatchChecks || p[1].Kind == MergePullRequest)
+}
 
 // RunRef names a run. The store checks both names before it uses them in a path.
 type RunRef struct{ RequestID, RunID string }

@@ -50,6 +50,7 @@ func (s Suite) Run(t *testing.T) {
 		"a run ends, and saves each step before it takes the step":   theLog,
 		"a stop ends the current action, and the run can be resumed": stopped,
 		"a canceled run ends":                             canceled,
+		"what happens on the forge ends the wait for it":  woken,
 		"an approval counts for the commit that it names": approved,
 		"an early approval isn't lost":                    approvedEarly,
 		"a host that lost its lock writes nothing more":   lost,
@@ -242,6 +243,20 @@ func canceled(t *testing.T, f *fixture) {
 	f.check(t, &run, workflow.Canceled, "")
 	if !run.Details.EnvRemoved && run.Details.EnvID != "" || run.Details.MergeCommit != "" {
 		t.Errorf("left behind: %+v", run.Details)
+	}
+}
+
+// woken holds the wait for ever: only the order can end it.
+func woken(t *testing.T, f *fixture) {
+	_, wait := f.begin(t, f.engine(nil), workflow.Wait)
+	f.signal(t, &f.run, command(workflow.CommandWake, ""))
+	run, err := wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.check(t, &run, workflow.Done, "")
+	if len(run.Signals.Commands) > 0 {
+		t.Errorf("commands are left: %+v", run.Signals.Commands)
 	}
 }
 

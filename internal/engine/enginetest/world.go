@@ -123,6 +123,9 @@ func outcome(run *workflow.Run, a workflow.Action) workflow.Event {
 	case workflow.OpenPullRequest:
 		return workflow.PullRequestOpened{Outcome: o, Number: 7}
 	case workflow.WatchChecks:
+		if j.Used.ChecksSince == nil {
+			return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPending, Summary: "lint is not there yet"}
+		}
 		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPassed, Candidate: workflow.Candidate{Head: j.Head, Base: j.BaseCommit, Tree: commit}}
 	case workflow.MergePullRequest:
 		return workflow.Merged{Outcome: o, Commit: commit}
@@ -130,6 +133,8 @@ func outcome(run *workflow.Run, a workflow.Action) workflow.Event {
 		return workflow.EnvironmentRemoved{Outcome: o, KeptRef: "refs/signalbox/kept/1/x"}
 	case workflow.CloseRequest:
 		return workflow.RequestClosed{Outcome: o}
+	case workflow.Wait:
+		return workflow.Waited{Outcome: o}
 	case workflow.PostComment:
 		return workflow.CommentPosted{Outcome: o}
 	}

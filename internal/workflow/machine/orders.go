@@ -65,6 +65,11 @@ func (m *machine) obey(event workflow.Event) bool {
 			m.queueAgain("to be brought up to date with " + j.Base)
 			m.mergeBaseIn()
 		}
+	case workflow.Woken:
+		m.acknowledge(workflow.CommandWake)
+		if r.Watches() {
+			j.Pending = j.Pending[1:]
+		}
 	default:
 		return m.notice(event)
 	}

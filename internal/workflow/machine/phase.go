@@ -20,7 +20,7 @@ func (m *machine) enter(p workflow.Phase) {
 	u := &j.Used
 	u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries, u.TestRetries = 0, 0, 0, 0, 0
 	u.SetUpRepairs, u.NetworkWaits, u.ServerWaits, u.LockWaits = 0, 0, 0, 0
-	u.ModelWaits, u.Parks = 0, 0
+	u.ModelWaits, u.Parks, u.ChecksSince = 0, 0, nil
 	record := &j.Phases[p]
 	m.reopenAfter(p)
 	if record.Status == workflow.StepSkipped && p != workflow.DesignCheck {

@@ -3,6 +3,7 @@ package machine
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"signalbox/internal/workflow"
 	"signalbox/internal/workflow/wording"
@@ -108,11 +109,27 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 			r.Ask("look into the last check's log", workflow.VerbLogs))
 	case workflow.ChecksConflict:
 		m.conflicted(e)
+	case workflow.ChecksPending:
+		if j.Used.ChecksSince == nil {
+			j.Used.ChecksSince = &m.now
+		}
+		if m.now.Sub(*j.Used.ChecksSince) >= time.Duration(j.Settings.Limits.ChecksTotalSec)*time.Second {
+			m.checksSilent(e)
+			return
+		}
+		m.waitThenAgain(max(e.Again.Sub(m.now), soonest), e.Summary)
 	default:
-		stop := m.problem(workflow.CategoryEnvironment, workflow.ChecksSilentCode, "the forge reported no checks in time", e.Summary)
-		stop.Next = []workflow.NextStep{r.Ask("see why they do not start, then wait again", workflow.VerbResume)}
-		m.stop(stop)
+		m.checksSilent(e)
 	}
+}
+
+// soonest keeps the next look at a forge away from the last one.
+const soonest = 5 * time.Second
+
+func (m *machine) checksSilent(e workflow.ChecksEnded) {
+	stop := m.problem(workflow.CategoryEnvironment, workflow.ChecksSilentCode, "the forge reported no checks in time", e.Summary)
+	stop.Next = []workflow.NextStep{m.run.Ask("see why they do not start, then wait again", workflow.VerbResume)}
+	m.stop(stop)
 }
 
 // conflicted has the agent resolve the conflicts on today's base branch if approval is automatic, and otherwise stops: a person approved the change,

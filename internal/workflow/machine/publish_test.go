@@ -2,6 +2,7 @@ package machine
 
 import (
 	"testing"
+	"time"
 
 	"signalbox/internal/workflow"
 )
@@ -11,6 +12,12 @@ func TestPublishing(t *testing.T) {
 	full, asked := ordinary(workflow.WorkflowFull, true), ordinary(workflow.WorkflowFull, false)
 	failing := times(1, untilPhase(workflow.CIWatch), checks(workflow.ChecksFailed))
 	conflict := times(1, untilPhase(workflow.CIWatch), checks(workflow.ChecksConflict))
+	pending := times(1, untilPhase(workflow.CIWatch), checks(workflow.ChecksPending))
+	waitedTooLong := func(_ *testing.T, run workflow.Run) workflow.Run {
+		since := run.Details.Used.ChecksSince.Add(-time.Duration(run.Details.Settings.Limits.ChecksTotalSec) * time.Second)
+		run.Details.Used.ChecksSince = &since
+		return run
+	}
 	tell(t, []story{
 		{"failed checks send the change back", full, []act{failing}, "RUNNING review-fix call_agent R01/1"},
 		{"what was mended is offered and checked again", full, []act{failing, untilPhase(workflow.CIWatch)}, "RUNNING ci-watch watch_checks"},
@@ -20,6 +27,13 @@ func TestPublishing(t *testing.T) {
 		{"a blocked run is mended when it is resumed", full, []act{times(3, failing), resumed}, "RUNNING review-fix call_agent R03/1"},
 		{"silent checks ask a person", full, []act{untilPhase(workflow.CIWatch), checks(workflow.ChecksSilent)}, "NEEDS_INPUT ci-watch CHECKS_SILENT"},
 		{"and are watched again", full, []act{untilPhase(workflow.CIWatch), checks(workflow.ChecksSilent), resumed}, "RUNNING ci-watch watch_checks"},
+		{"pending checks are waited for", full, []act{pending}, "RUNNING ci-watch wait 5s watch_checks"},
+		{"and looked at again", full, []act{pending, well}, "RUNNING ci-watch watch_checks"},
+		{"at once where something happened on the forge", full, []act{pending, does(workflow.Woken{})}, "RUNNING ci-watch watch_checks"},
+		{"however often", full, []act{pending, times(9, well, checks(workflow.ChecksPending)), well, checks(workflow.ChecksPassed)}, "RUNNING merge-cleanup merge_pull_request"},
+		{"but not for ever", full, []act{pending, well, waitedTooLong, checks(workflow.ChecksPending)}, "NEEDS_INPUT ci-watch CHECKS_SILENT"},
+		{"unless a person says so", full, []act{pending, well, waitedTooLong, checks(workflow.ChecksPending), resumed, checks(workflow.ChecksPending)}, "RUNNING ci-watch wait 5s watch_checks"},
+		{"those of another candidate have their own time", full, []act{pending, well, waitedTooLong, checks(workflow.ChecksPassed), baseMoves, checks(workflow.ChecksPending)}, "RUNNING ci-watch wait 5s watch_checks"},
 		{"a conflict goes to the agent once", full, []act{conflict}, "RUNNING review-fix merge_base"},
 		{"no step is paid for again", full, []act{conflict, moved, toTheEnd}, "DONE parent-close"},
 		{"and then asks", full, []act{conflict, moved, conflict}, "NEEDS_INPUT ci-watch MERGE_CONFLICT"},

@@ -25,6 +25,9 @@ func eventsFor(r workflow.Run) []workflow.Event {
 	if r.Details.Settings.Workflow == workflow.WorkflowCustom && len(r.Details.Moves) == 0 {
 		events = append(events, workflow.SyncOrdered{})
 	}
+	if r.Watches() {
+		events = append(events, workflow.Woken{})
+	}
 	if len(r.Details.Pending) > 0 {
 		a := r.Details.Pending[0]
 		events = append(events, outcomes(r, a)...)
@@ -106,12 +109,13 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 	case workflow.OpenPullRequest:
 		return append(events, workflow.PullRequestOpened{Outcome: o, Number: 7})
 	case workflow.WatchChecks:
-		for _, state := range []workflow.ChecksState{workflow.ChecksPassed, workflow.ChecksFailed, workflow.ChecksConflict, workflow.ChecksSilent, workflow.ChecksUnsettled} {
+		for _, state := range []workflow.ChecksState{workflow.ChecksPassed, workflow.ChecksFailed, workflow.ChecksConflict, workflow.ChecksSilent, workflow.ChecksUnsettled, workflow.ChecksPending} {
 			events = append(events, workflow.ChecksEnded{Outcome: o, State: state, Candidate: workflow.Candidate{Head: r.Details.Head}})
 		}
 		return events
 	case workflow.MergePullRequest:
-		return append(events, workflow.Merged{Outcome: o, Commit: "m1"}, workflow.BaseMoved{Outcome: o}, workflow.HeadMoved{Outcome: o})
+		return append(events, workflow.Merged{Outcome: o, Commit: "m1"}, workflow.BaseMoved{Outcome: o}, workflow.HeadMoved{Outcome: o},
+			workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPending})
 	case workflow.ClosePullRequest:
 		return append(events, workflow.PullRequestClosed{Outcome: o})
 	case workflow.RemoveEnvironment:

@@ -43,6 +43,7 @@ type situation struct {
 	fromBase    bool
 	cannotRun   bool
 	paid        bool
+	watched     bool // the checks of the forge were seen pending
 }
 
 type situationOfStep struct {
@@ -73,6 +74,7 @@ func abstract(r workflow.Run) situation {
 		}
 	}
 	s.fromBase, s.cannotRun = j.FromBase, r.Error != nil && r.Error.ReasonCode == workflow.TestsCannotRun
+	s.watched = j.Used.ChecksSince != nil
 	s.paid = j.Head == j.BaseCommit && r.Counters.ImplementerCalls > 0
 	for i, step := range r.Steps {
 		s.steps[i] = situationOfStep{step.Status, step.Phase}
