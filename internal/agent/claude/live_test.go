@@ -7,6 +7,7 @@ import (
 
 	"signalbox/internal/agent/claude"
 	"signalbox/internal/agent/livetest"
+	"signalbox/internal/agent/modeltest"
 )
 
 func TestLive(t *testing.T) {
@@ -15,7 +16,7 @@ func TestLive(t *testing.T) {
 }
 
 func TestLiveLeavesOutTheProjectsSettings(t *testing.T) {
-	livetest.LeavesOut(t, "claude", map[string]string{
+	livetest.LeavesOut(t, "claude", modeltest.Anthropic, map[string]string{
 		"CLAUDE.md": "WORDS",
 		".claude/settings.json": `{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "touch MARKS/begun"}]}],
 			"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "touch MARKS/tool"}]}]},

@@ -8,6 +8,7 @@ import (
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/codex"
 	"signalbox/internal/agent/livetest"
+	"signalbox/internal/agent/modeltest"
 )
 
 func TestLive(t *testing.T) {
@@ -26,7 +27,7 @@ func TestLiveWithItsOwnModelAsks(t *testing.T) {
 }
 
 func TestLiveAsks(t *testing.T) {
-	livetest.Asks(t, "codex", livetest.With(codex.New, "gpt-5.5"))
+	livetest.Asks(t, "codex", livetest.With(codex.New, "gpt-5.5"), livetest.Killable)
 }
 
 func TestLiveAsksAfterKill(t *testing.T) {
@@ -38,7 +39,7 @@ func TestLiveThatAsksLeavesOutTheProjectsSettings(t *testing.T) {
 	asking := func(t *testing.T, program string, _ agent.Permissions) agent.Agent {
 		return livetest.With(codex.New, "gpt-5.5")(t, program, agent.Ask)
 	}
-	livetest.LeavesOut(t, "codex", map[string]string{
+	livetest.LeavesOut(t, "codex", modeltest.Responses, map[string]string{
 		".git/HEAD":          "ref: refs/heads/main\n",
 		"AGENTS.md":          "WORDS",
 		".codex/config.toml": "[mcp_servers.x]\ncommand = \"touch\"\nargs = [\"MARKS/server\"]\n",

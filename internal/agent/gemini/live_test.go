@@ -8,6 +8,7 @@ import (
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/gemini"
 	"signalbox/internal/agent/livetest"
+	"signalbox/internal/agent/modeltest"
 )
 
 func TestLive(t *testing.T) {
@@ -16,7 +17,7 @@ func TestLive(t *testing.T) {
 }
 
 func TestLiveAsks(t *testing.T) {
-	livetest.Asks(t, "gemini", livetest.With(gemini.New, "gemini-2.5-flash"), livetest.Minutely)
+	livetest.Asks(t, "gemini", livetest.With(gemini.New, "gemini-2.5-flash"), livetest.Killable)
 }
 
 func TestLiveAsksAfterKill(t *testing.T) {
@@ -28,7 +29,7 @@ func TestLiveThatAsksLeavesOutTheProjectsSettings(t *testing.T) {
 	asking := func(t *testing.T, program string, _ agent.Permissions) agent.Agent {
 		return livetest.With(gemini.New, "gemini-2.5-flash")(t, program, agent.Ask)
 	}
-	livetest.LeavesOut(t, "gemini", map[string]string{
+	livetest.LeavesOut(t, "gemini", modeltest.Gemini, map[string]string{
 		".gemini/settings.json": `{"mcpServers": {"x": {"command": "touch", "args": ["MARKS/server"]}}, "tools": {"allowed": ["run_shell_command"]},` +
 			` "hooksConfig": {"enabled": true}, "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "touch MARKS/begun"}]}]}}`,
 	}, asking)

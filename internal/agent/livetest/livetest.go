@@ -68,6 +68,9 @@ type Trait string
 // Fences: it asks for no permission, but runs commands in a sandbox of its own and does not report what that prevents.
 const Fences Trait = "fences"
 
+// Killable: AsksAfterKill checks its resumed conversations, after a kill and after a good end, so Asks doesn't.
+const Killable Trait = "killable"
+
 // Minutely: it names its record of a conversation by the minute, so resuming a conversation within a minute of its start or its last resumption
 // overwrites the record.
 const Minutely Trait = "minutely"

@@ -15,24 +15,13 @@ func TestLive(t *testing.T) {
 	livetest.Run(t, "opencode", livetest.With(opencode.New, "scripted/m1"))
 }
 
+// With opencode's own list of models, in which this one is.
 func TestLiveLeavesOutTheProjectsSettings(t *testing.T) {
-	livetest.LeavesOut(t, "opencode", map[string]string{
+	livetest.LeavesOut(t, "opencode", modeltest.Anthropic, map[string]string{
 		"AGENTS.md":             "WORDS",
 		".opencode/plugin/x.js": `import fs from "fs"; export const X = async () => { fs.writeFileSync("MARKS/plugin", ""); return {} }`,
 		"opencode.json":         `{"mcp": {"x": {"type": "local", "command": ["touch", "MARKS/server"], "enabled": true}}}`,
-	}, livetest.With(opencode.New, "scripted/m1"))
-}
-
-func TestLiveDialects(t *testing.T) {
-	t.Parallel()
-	for model, api := range map[string]modeltest.API{
-		"anthropic/claude-sonnet-4-5": modeltest.Anthropic,
-	} {
-		t.Run(model, func(t *testing.T) {
-			t.Parallel()
-			livetest.Speaks(t, "opencode", api, livetest.With(opencode.New, model))
-		})
-	}
+	}, livetest.With(opencode.New, "anthropic/claude-sonnet-4-5"))
 }
 
 func TestLiveAsks(t *testing.T) {
