@@ -61,6 +61,7 @@ var packages = map[string][]string{
 	"forge/*":                     {"forge"},
 	"forge/local":                 {"forge", "git", "redact", "store"},
 	"forge/hosted":                {"forge", "redact", "store"},                                  // a server and the git half are interfaces to it: wire joins them
+	"forge/github/githubtest":     {},                                                            // a stand-in for a server: it knows nothing of ours
 	"agent/agenttest":             {"agent", "agent/modeltest", "process"},                       // holds drivers to what their programs printed when they were recorded
 	"agent/livetest":              {"agent", "agent/modeltest", "environment/egress", "process"}, // real programs, with a model and no other network
 	"environment/environmenttest": {"environment", "environment/egress", "git", "process"},

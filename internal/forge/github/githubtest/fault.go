@@ -1,0 +1,85 @@
+package githubtest
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Fault is what goes wrong with the next requests that it is meant for.
+type Fault struct {
+	// Method and Path select requests: the method, and a part of the path. Empty selects all.
+	Method, Path string
+	// Times is how often it happens; 0 means once, -1 always.
+	Times int
+	// Lose: the request is performed, and the connection is cut without an answer.
+	Lose bool
+	// Wait: the request is performed once the channel is closed.
+	Wait <-chan struct{}
+	// Arrived is closed when the first request arrives, if it is not nil.
+	Arrived chan<- struct{}
+	// Status, Header and Body are answered instead, if Status is not 0. Cut announces a longer body than is sent.
+	Status int
+	Header http.Header
+	Body   string
+	Cut    bool
+}
+
+// Inject adds a fault.
+func (s *Server) Inject(f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f.Times == 0 {
+		f.Times = 1
+	}
+	s.faults = append(s.faults, &f)
+}
+
+// fault returns the first one for a request, and waits if it says so.
+func (s *Server) fault(r *http.Request) *Fault {
+	f := s.nextFault(r)
+	if f == nil {
+		return nil
+	}
+	if f.Arrived != nil {
+		close(f.Arrived)
+	}
+	if f.Wait != nil {
+		select {
+		case <-f.Wait:
+		case <-r.Context().Done():
+		}
+	}
+	return f
+}
+
+// nextFault returns a copy: the next request may get the same fault.
+func (s *Server) nextFault(r *http.Request) *Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.faults {
+		if f.Times != 0 && (f.Method == "" || f.Method == r.Method) && strings.Contains(r.URL.Path, f.Path) {
+			f.Times--
+			copied := *f
+			f.Arrived = nil
+			return &copied
+		}
+	}
+	return nil
+}
+
+// answer answers instead of the server, if the fault says so.
+func (f *Fault) answer(w http.ResponseWriter, r *http.Request) bool {
+	if f.Status == 0 {
+		return false
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	for name, values := range f.Header {
+		w.Header()[http.CanonicalHeaderKey(name)] = values
+	}
+	if f.Cut {
+		w.Header().Set("Content-Length", "100000")
+	}
+	w.WriteHeader(f.Status)
+	_, _ = strings.NewReader(f.Body).WriteTo(w)
+	return true
+}

@@ -1,0 +1,188 @@
+// Package githubtest is a stand-in for GitHub. It keeps issues, comments, pull requests, verdicts and reviews, its branches are a
+// real git repository, and it holds every request and every answer, its own included, against GitHub's published descriptions. It
+// shows how GitHub's words are used; it can't show that GitHub behaves as described.
+package githubtest
+
+import (
+	"bytes"
+	"crypto/rsa"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Owner and Name are those of the repository, Person and Robot own the tokens.
+const (
+	Owner  = "octo-org"
+	Name   = "engine"
+	Person = "ada"
+	Robot  = "signalbox-app[bot]"
+)
+
+// Server is one GitHub with one repository.
+type Server struct {
+	// URL is the address for people, without a slash at the end. The API is where GitHub Enterprise has it.
+	URL string
+	// Repository is the bare git repository.
+	Repository string
+
+	t    testing.TB
+	http *httptest.Server
+	// operations are all that the stand-in has.
+	operations []operation
+	git        http.Handler
+
+	mu     sync.Mutex
+	state  State
+	faults []*Fault
+	log    []Request
+}
+
+// State is what the server knows. Tests change it with Server.With.
+type State struct {
+	// Now is the server's clock.
+	Now time.Time
+	// Tokens maps a token to its account, Permissions an account to none, read, write or admin.
+	Tokens, Permissions map[string]string
+	// AppKey checks the JWTs of the App with AppID. Installation is where it is installed.
+	AppKey       *rsa.PublicKey
+	AppID        string
+	Installation int64
+	// Minted are the installation's tokens and their ends.
+	Minted map[string]time.Time
+
+	Issues    map[int]*Issue
+	Comments  []*Comment
+	Pulls     map[int]*Pull
+	Statuses  []*Status
+	CheckRuns []*CheckRun
+	Logs      map[int64]string
+	// Protection is what GET …/protection answers for a branch, in GitHub's own words; nil for a branch without one.
+	Protection map[string]map[string]any
+	// Rules is what GET …/rules/branches answers.
+	Rules map[string][]map[string]any
+	// Methods are the ways to merge that the repository allows.
+	Methods []string
+	// NoDrafts: the plan has no draft pull requests.
+	NoDrafts bool
+	// RenamedTo is the repository's present name, if Name is a former one.
+	RenamedTo string
+	// Limits are the rate limits by resource; those that are used up refuse.
+	Limits map[string]*Limit
+
+	last int64
+}
+
+// Limit is a rate limit.
+type Limit struct {
+	Limit, Used int
+	Reset       time.Time
+}
+
+// Request is what was asked.
+type Request struct {
+	// Line is method and path with query, Auth the Authorization header, Status what was answered.
+	Line, Auth string
+	Status     int
+}
+
+// New starts a server with an empty repository on branch main. It ends with the test.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{t: t, Repository: filepath.Join(t.TempDir(), Name+".git")}
+	s.state = State{
+		Now:         time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC),
+		Tokens:      map[string]string{"ghp_ada": Person, "ghp_grace": "grace", "ghp_mallory": "mallory"},
+		Permissions: map[string]string{Person: "admin", "grace": "write", "mallory": "read", Robot: "write"},
+		Minted:      map[string]time.Time{}, Issues: map[int]*Issue{}, Pulls: map[int]*Pull{}, Logs: map[int64]string{},
+		Protection: map[string]map[string]any{}, Rules: map[string][]map[string]any{}, Methods: []string{"merge", "squash", "rebase"},
+		Limits: map[string]*Limit{"core": {Limit: 5000}, "search": {Limit: 30}, "graphql": {Limit: 5000}},
+	}
+	s.initRepository()
+	s.git = &cgi.Handler{Path: lookUp(t, "git"), Args: []string{"http-backend"}, Dir: s.Repository, Env: []string{
+		"GIT_PROJECT_ROOT=" + filepath.Dir(s.Repository), "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + t.TempDir(),
+	}}
+	s.register()
+	s.http = httptest.NewServer(s)
+	t.Cleanup(s.http.Close)
+	s.URL = s.http.URL
+	return s
+}
+
+func lookUp(t testing.TB, program string) string {
+	t.Helper()
+	found, err := exec.LookPath(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// With changes or reads the state.
+func (s *Server) With(change func(*State)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.state)
+}
+
+// Requests returns what was asked so far, and forgets it.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := s.log
+	s.log = nil
+	return asked
+}
+
+// Remote is the repository's address for git, with a token that may push.
+func (s *Server) Remote() string { return s.URL + "/" + Owner + "/" + Name + ".git" }
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	fault := s.fault(r)
+	if fault != nil && fault.answer(w, r) {
+		s.logged(r, fault.Status)
+		return
+	}
+	answer := httptest.NewRecorder()
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/api/"):
+		s.serveAPI(answer, r)
+	case strings.HasPrefix(r.URL.Path, "/logs/"):
+		s.serveLog(answer, r)
+	default:
+		s.serveGit(answer, r)
+	}
+	s.logged(r, answer.Code)
+	if fault != nil && fault.Lose {
+		panic(http.ErrAbortHandler) // performed, and the connection is cut
+	}
+	for name, values := range answer.Header() {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(answer.Code)
+	_, _ = bytes.NewReader(answer.Body.Bytes()).WriteTo(w)
+}
+
+func (s *Server) logged(r *http.Request, status int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = append(s.log, Request{Line: r.Method + " " + r.URL.RequestURI(), Auth: r.Header.Get("Authorization"), Status: status})
+}
+
+// id returns a new number, larger than GraphQL's integers as GitHub's are.
+func (st *State) id() int64 {
+	st.last++
+	return 3_000_000_000 + st.last
+}
+
+// tick moves the clock: no two things happen at the same time.
+func (st *State) tick() time.Time {
+	st.Now = st.Now.Add(time.Second)
+	return st.Now
+}

@@ -1,0 +1,86 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/google/go-github/v89/github"
+
+	"signalbox/internal/forge"
+)
+
+// MergeProposal merges by the first way that the repository and the base branch's rules allow. head guards it.
+func (s *Server) MergeProposal(ctx context.Context, number int, head, message string) error {
+	r, err := s.Repository(ctx)
+	if err != nil {
+		return err
+	}
+	title, body, _ := strings.Cut(message, "\n")
+	for _, method := range r.Methods {
+		_, _, err = s.rest.PullRequests.Merge(ctx, s.owner, s.name, number, strings.TrimSpace(body),
+			&github.PullRequestOptions{CommitTitle: title, SHA: head, MergeMethod: method, DontDefaultIfBlank: true})
+		if !s.says(err, "not allowed") { // a ruleset allows fewer ways than the repository
+			break
+		}
+	}
+	if err != nil {
+		err = s.notMerged(ctx, number, head, s.judged(err))
+	}
+	return s.wrap(err, "merge pull request %d", number)
+}
+
+// notMerged says why GitHub refused. 405 stands for nearly everything, in words that change: the pull request itself tells.
+func (s *Server) notMerged(ctx context.Context, number int, head string, refused error) error {
+	var failure *forge.Failure
+	if !errors.As(refused, &failure) || failure.Kind != forge.Refused {
+		return refused
+	}
+	p, _, err := s.rest.PullRequests.Get(ctx, s.owner, s.name, number)
+	switch {
+	case err != nil:
+		return err
+	case p.GetMerged():
+		return nil
+	case p.GetState() != "open":
+		return refused
+	case p.GetHead().GetSHA() != head:
+		return forge.ErrHeadMoved
+	case p.Mergeable != nil && !*p.Mergeable:
+		return forge.ErrConflict
+	case failure.Status == http.StatusMethodNotAllowed && !strings.Contains(failure.Message, "not allowed"), failure.Status == http.StatusConflict:
+		return fmt.Errorf("%w (the server says %q)", forge.ErrNotReady, failure.Message)
+	}
+	return refused
+}
+
+// Enqueue puts the pull request into the merge queue. One that is in it, or merged, stays as it is.
+func (s *Server) Enqueue(ctx context.Context, number int, head string) error {
+	var answer struct {
+		Repository struct {
+			PullRequest struct {
+				ID, State, HeadRefOid string
+				MergeQueueEntry       *struct{ ID string }
+			}
+		}
+	}
+	err := s.query(ctx, queueQuery, s.numbered(number), &answer)
+	p := answer.Repository.PullRequest
+	switch {
+	case err != nil:
+	case p.ID == "":
+		err = errNoData
+	case p.State == "MERGED":
+	case p.HeadRefOid != head:
+		err = forge.ErrHeadMoved
+	case p.MergeQueueEntry == nil:
+		err = s.query(ctx, enqueueMutation, map[string]any{"pull": p.ID, "head": head}, nil)
+	}
+	return s.wrap(err, "enqueue pull request %d", number)
+}
+
+func (s *Server) numbered(number int) map[string]any {
+	return map[string]any{"owner": s.owner, "name": s.name, "number": number}
+}

@@ -1,0 +1,137 @@
+package github
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"signalbox/internal/forge"
+)
+
+// maxWebhook bounds what anybody can make us read before the signature is checked. GitHub itself sends at most 25 MB, for pushes.
+const maxWebhook = 10 << 20
+
+// webhook is what is read of a message.
+type webhook struct {
+	Action     string
+	Repository struct {
+		FullName string `json:"full_name"`
+	}
+	Sender      account
+	Issue       *numbered
+	PullRequest *numbered `json:"pull_request"`
+	Comment     *struct {
+		User account
+		Via  *struct{} `json:"performed_via_github_app"`
+	}
+	CheckRun   *checked `json:"check_run"`
+	CheckSuite *checked `json:"check_suite"`
+	SHA        string   `json:"sha"`
+}
+
+type account struct{ Login, Type string }
+
+type numbered struct{ Number int }
+
+type checked struct {
+	HeadSHA      string     `json:"head_sha"`
+	PullRequests []numbered `json:"pull_requests"`
+}
+
+// Webhook reads a message of GitHub.
+func (s *Server) Webhook(header http.Header, body io.Reader, secret string) (forge.Wake, error) {
+	raw, err := io.ReadAll(io.LimitReader(body, maxWebhook+1))
+	if err != nil {
+		return forge.Wake{}, fmt.Errorf("read the webhook: %w", err)
+	}
+	if len(raw) > maxWebhook {
+		return forge.Wake{}, fmt.Errorf("read the webhook: it is larger than %d MB", maxWebhook>>20)
+	}
+	if !signed(raw, header.Get("X-Hub-Signature-256"), secret) {
+		return forge.Wake{}, forge.ErrForged
+	}
+	var w webhook
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return forge.Wake{}, errors.New("read the webhook: it is not JSON as GitHub sends it; its content type must be application/json")
+	}
+	if !strings.EqualFold(w.Repository.FullName, s.owner+"/"+s.name) {
+		return forge.Wake{}, forge.ErrForeign
+	}
+	wake := w.wake(header.Get("X-GitHub-Event"))
+	wake.Event, wake.Delivery = s.clean(header.Get("X-GitHub-Event")), s.clean(header.Get("X-GitHub-Delivery"))
+	return wake, nil
+}
+
+// signed compares in constant time. Without a secret nothing is signed.
+func signed(body []byte, signature, secret string) bool {
+	given, err := hex.DecodeString(strings.TrimPrefix(signature, "sha256="))
+	if err != nil || secret == "" || !strings.HasPrefix(signature, "sha256=") {
+		return false
+	}
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	return hmac.Equal(given, mac.Sum(nil))
+}
+
+func (w webhook) wake(event string) (wake forge.Wake) {
+	switch event {
+	case "issues", "issue_comment", "pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread":
+		for _, about := range []*numbered{w.Issue, w.PullRequest} {
+			if about != nil {
+				wake = at(wake, about.Number)
+			}
+		}
+		wake.MayStart = len(wake.Numbers) > 0 && w.order(event)
+	case "check_run", "check_suite":
+		for _, about := range []*checked{w.CheckRun, w.CheckSuite} {
+			if about != nil {
+				wake = about.wake(wake)
+			}
+		}
+	case "status":
+		if fullID().MatchString(w.SHA) {
+			wake.Commit = w.SHA
+		}
+	}
+	return wake
+}
+
+// order reports whether a person wrote a comment or set a label. An edited comment may have been answered already, and a
+// program's could be made to say anything.
+func (w webhook) order(event string) bool {
+	if isBot(w.Sender.Login, w.Sender.Type) {
+		return false
+	}
+	switch event {
+	case "issue_comment":
+		return w.Action == "created" && w.Comment != nil && w.Comment.Via == nil && !isBot(w.Comment.User.Login, w.Comment.User.Type)
+	case "issues", "pull_request":
+		return w.Action == "labeled"
+	}
+	return false
+}
+
+func at(wake forge.Wake, number int) forge.Wake {
+	if number > 0 && !slices.Contains(wake.Numbers, number) {
+		wake.Numbers = append(wake.Numbers, number)
+	}
+	return wake
+}
+
+// wake adds the commit, and the pull requests that GitHub names: none if they come from a fork.
+func (c checked) wake(wake forge.Wake) forge.Wake {
+	if fullID().MatchString(c.HeadSHA) {
+		wake.Commit = c.HeadSHA
+	}
+	for _, p := range c.PullRequests {
+		wake = at(wake, p.Number)
+	}
+	return wake
+}
