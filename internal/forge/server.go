@@ -39,7 +39,7 @@ type Server interface {
 	Proposal(ctx context.Context, number int) (Proposal, error)
 	// ProposalOf returns the newest pull request from branch of this repository, not of a fork, whatever became of it, or ErrNotFound.
 	ProposalOf(ctx context.Context, branch string) (Proposal, error)
-	// Propose opens a pull request as a draft where the forge has drafts. It returns ErrExists if one is open for the same branches.
+	// Propose opens a pull request, as a draft if p is one and the forge has drafts. It returns ErrExists if one is open for the same branches.
 	Propose(ctx context.Context, p Proposal) (Proposal, error)
 	// EditProposal changes title, body and draft.
 	EditProposal(ctx context.Context, p Proposal) error

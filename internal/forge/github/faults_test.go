@@ -230,7 +230,7 @@ func TestALostAnswerIsFoundAgain(t *testing.T) {
 
 	head := s.Commit("topic", map[string]string{"a": "1"})
 	lost("POST", "/pulls")
-	_, err = driver.Propose(t.Context(), forge.Proposal{Title: "t", Branch: "topic", Base: "main"})
+	_, err = driver.Propose(t.Context(), forge.Proposal{Title: "t", Branch: "topic", Base: "main", Draft: true})
 	wantFailure(t, err, unavailable)
 	p := must(driver.ProposalOf(t.Context(), "topic"))(t)
 	_, err = driver.Propose(t.Context(), p)

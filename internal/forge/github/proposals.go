@@ -37,10 +37,10 @@ func (s *Server) ProposalOf(ctx context.Context, branch string) (newest forge.Pr
 	return newest, s.wrap(err, "find the pull request of branch %s", branch)
 }
 
-// Propose opens a draft. In private repositories on GitHub's free plan there are none, and it opens a pull request.
+// Propose opens a pull request. In private repositories on GitHub's free plan there are no drafts, and it opens one that is none.
 func (s *Server) Propose(ctx context.Context, p forge.Proposal) (forge.Proposal, error) {
 	request := &github.NewPullRequest{
-		Title: &p.Title, Body: &p.Body, Head: github.Ptr(s.headOwner + ":" + p.Branch), Base: &p.Base, Draft: github.Ptr(true),
+		Title: &p.Title, Body: &p.Body, Head: github.Ptr(s.headOwner + ":" + p.Branch), Base: &p.Base, Draft: &p.Draft,
 	}
 	if s.headOwner != s.owner {
 		request.MaintainerCanModify = github.Ptr(true)

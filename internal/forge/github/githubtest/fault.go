@@ -9,6 +9,10 @@ import (
 type Fault struct {
 	// Method and Path select requests: the method, and a part of the path. Empty selects all.
 	Method, Path string
+	// Changes selects requests that change something: pushes, and all of the API's but GET. GraphQL counts as a change.
+	Changes bool
+	// Skip is how many selected requests pass unharmed before.
+	Skip int
 	// Times is how often it happens; 0 means once, -1 always.
 	Times int
 	// Lose: the request is performed, and the connection is cut without an answer.
@@ -24,14 +28,22 @@ type Fault struct {
 	Cut    bool
 }
 
-// Inject adds a fault.
-func (s *Server) Inject(f Fault) {
+// Inject adds a fault. The function ends it, and reports whether it happened.
+func (s *Server) Inject(f Fault) (end func() (happened bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f.Times == 0 {
 		f.Times = 1
 	}
+	times := f.Times
 	s.faults = append(s.faults, &f)
+	return func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		happened := f.Times != times
+		f.Times = 0
+		return happened
+	}
 }
 
 // fault returns the first one for a request, and waits if it says so.
@@ -57,7 +69,10 @@ func (s *Server) nextFault(r *http.Request) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.faults {
-		if f.Times != 0 && (f.Method == "" || f.Method == r.Method) && strings.Contains(r.URL.Path, f.Path) {
+		if f.Times == 0 || !f.selects(r) {
+			continue
+		}
+		if f.Skip--; f.Skip < 0 {
 			f.Times--
 			copied := *f
 			f.Arrived = nil
@@ -65,6 +80,12 @@ func (s *Server) nextFault(r *http.Request) *Fault {
 		}
 	}
 	return nil
+}
+
+func (f *Fault) selects(r *http.Request) bool {
+	git := !strings.HasPrefix(r.URL.Path, "/api/")
+	changes := r.Method != http.MethodGet && (!git || strings.HasSuffix(r.URL.Path, "/git-receive-pack"))
+	return (f.Method == "" || f.Method == r.Method) && strings.Contains(r.URL.Path, f.Path) && (!f.Changes || changes)
 }
 
 // answer answers instead of the server, if the fault says so.

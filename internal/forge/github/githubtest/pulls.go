@@ -205,8 +205,8 @@ func mergePull(c *call) {
 		if asked.Method == "merge" {
 			parents = append(parents, "-p", head)
 		}
-		commit := c.mustRun(strings.TrimSpace(asked.Title+"\n\n"+asked.Message)+"\n", nil, append([]string{"commit-tree", tree}, parents...)...)
-		c.mustRun("", nil, "update-ref", "refs/heads/"+p.Base, commit, base)
+		commit := c.mustRun(strings.TrimSpace(asked.Title+"\n\n"+asked.Message)+"\n", append([]string{"commit-tree", tree}, parents...)...)
+		c.mustRun("", "update-ref", "refs/heads/"+p.Base, commit, base)
 		now := c.st.tick()
 		p.Closed, p.Merge, p.Merged, p.Updated = true, commit, &now, now
 		c.send(200, with(c.example(200).(object), object{"sha": commit, "merged": true}))

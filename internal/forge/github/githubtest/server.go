@@ -76,7 +76,9 @@ type State struct {
 	// Limits are the rate limits by resource; those that are used up refuse.
 	Limits map[string]*Limit
 
-	last int64
+	// merges are the trees that merging two commits gives; empty if they conflict.
+	merges map[string]string
+	last   int64
 }
 
 // Limit is a rate limit.
@@ -100,7 +102,7 @@ func New(t testing.TB) *Server {
 		Now:         time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC),
 		Tokens:      map[string]string{"ghp_ada": Person, "ghp_grace": "grace", "ghp_mallory": "mallory"},
 		Permissions: map[string]string{Person: "admin", "grace": "write", "mallory": "read", Robot: "write"},
-		Minted:      map[string]time.Time{}, Issues: map[int]*Issue{}, Pulls: map[int]*Pull{}, Logs: map[int64]string{},
+		Minted:      map[string]time.Time{}, merges: map[string]string{}, Issues: map[int]*Issue{}, Pulls: map[int]*Pull{}, Logs: map[int64]string{},
 		Protection: map[string]map[string]any{}, Rules: map[string][]map[string]any{}, Methods: []string{"merge", "squash", "rebase"},
 		Limits: map[string]*Limit{"core": {Limit: 5000}, "search": {Limit: 30}, "graphql": {Limit: 5000}},
 	}
