@@ -82,14 +82,14 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 	if err != nil {
 		return forge.Check{}, fmt.Errorf("check pull request: %w", err)
 	}
-	if pr.State == forge.Closed || p.State == forge.Closed {
+	if pr.State == forge.Closed || pr.State == forge.Open && p.State == forge.Closed {
 		return forge.Check{}, fmt.Errorf("check pull request %d: it was closed unmerged", number)
 	}
 	if _, err := f.Git.Follow(ctx, pr.Base); err != nil {
 		return forge.Check{}, err
 	}
 	check, err := f.Git.Checks(ctx, number)
-	if err != nil || check.State != forge.CheckPassed || p.State == forge.Merged {
+	if err != nil || check.State != forge.CheckPassed || pr.State == forge.Merged || p.State == forge.Merged {
 		return check, err
 	}
 	if err := f.knowsHead(ctx, pr, check.Head); err != nil {

@@ -33,8 +33,8 @@ type Git interface {
 	Follow(ctx context.Context, base string) (ahead bool, err error)
 	// Merge makes the tested merge commit and pushes it to the base.
 	Merge(ctx context.Context, number int, checked forge.Check, message string) (forge.PullRequest, error)
-	// Ready reports whether a server that merges now makes the tested tree; merged is the commit by which someone merged already.
-	Ready(ctx context.Context, number int, checked forge.Check) (merged string, err error)
+	// MergeBy has merge make the merge, if that makes the tested tree, and records it. No other process here merges meanwhile.
+	MergeBy(ctx context.Context, number int, checked forge.Check, merge func(context.Context) (commit string, err error)) (forge.PullRequest, error)
 	// RecordMerge records what a server merged, and returns it with forge.ErrUntested if it is no tested tree.
 	RecordMerge(ctx context.Context, number int, commit string) (forge.PullRequest, error)
 }

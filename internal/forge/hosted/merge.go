@@ -73,29 +73,21 @@ func (f *Forge) merge(ctx context.Context, pr forge.PullRequest, p forge.Proposa
 
 // mergeGuarded has the server merge the checked head, and compares what it made with what was tested.
 func (f *Forge) mergeGuarded(ctx context.Context, pr forge.PullRequest, checked forge.Check, message string) (forge.PullRequest, error) {
-	commit, err := f.Git.Ready(ctx, pr.Number, checked)
-	if err != nil {
-		return pr, err
-	}
-	if commit == "" {
+	return f.Git.MergeBy(ctx, pr.Number, checked, func(ctx context.Context) (string, error) {
 		err := f.Server.MergeProposal(ctx, pr.Number, checked.Head, message)
 		if errors.Is(err, forge.ErrNotReady) {
 			now := f.Clock()
-			return pr, &forge.PendingError{For: []string{err.Error()}, LookAgain: now.Add(lookAfter(now.Sub(pr.UpdatedAt)))}
+			return "", &forge.PendingError{For: []string{redact.Line(err.Error(), 2*maxTitle)}, LookAgain: now.Add(lookAfter(now.Sub(pr.UpdatedAt)))}
 		}
 		if err != nil {
-			return pr, err
+			return "", err
 		}
 		p, err := f.ours(ctx, pr.Number, pr.Branch)
-		if err != nil {
-			return pr, err
+		if err == nil && p.State != forge.Merged {
+			err = &forge.PendingError{For: []string{"the merge to show"}, LookAgain: f.Clock().Add(lookAfter(0))}
 		}
-		if p.State != forge.Merged {
-			return pr, &forge.PendingError{For: []string{"the merge to show"}, LookAgain: f.Clock().Add(lookAfter(0))}
-		}
-		commit = p.MergeCommit
-	}
-	return f.Git.RecordMerge(ctx, pr.Number, commit)
+		return p.MergeCommit, err
+	})
 }
 
 // show makes the server show a pull request as finished that was merged here, and then deletes its branch: in the other order, the server

@@ -47,37 +47,52 @@ func (f *Forge) Unpublish(ctx context.Context, number int) error {
 	return err
 }
 
-// Ready reports whether the remote's base branch is the commit that a tested merge begins at, so that a
-// server that merges now makes the tested tree. It returns the errors of Merge, and the commit by which
-// someone merged already.
-func (f *Forge) Ready(ctx context.Context, number int, checked forge.Check) (merged string, err error) {
-	err = f.serialized(ctx, func() error {
+// MergeBy has a server merge a pull request, if that makes the tested tree: merge makes the merge and returns its
+// commit. No other process of this project merges meanwhile, so only another machine can get between. It returns
+// the errors of Merge, and those of RecordMerge.
+func (f *Forge) MergeBy(ctx context.Context, number int, checked forge.Check, merge func(context.Context) (string, error)) (forge.PullRequest, error) {
+	var merged forge.PullRequest
+	err := f.serialized(ctx, func() error {
 		p, err := f.loadPull(ctx, number)
 		if err != nil {
 			return err
 		}
-		commit, base, tree, err := f.mergeable(ctx, p, checked)
-		if err != nil || commit != "" {
-			merged = commit
-			return err
+		commit := ""
+		if p.State == forge.Open {
+			if commit, err = f.ready(ctx, p, checked); err == nil && commit == "" {
+				commit, err = merge(ctx)
+			}
 		}
-		there, err := f.repo.RemoteRef(ctx, Remote, branchRef(p.Base))
-		if err != nil {
-			return err
+		if err == nil {
+			merged, err = f.recordServers(ctx, p, commit)
 		}
-		if there != base {
-			return fmt.Errorf("%q is at %s, and at %s on %q: %w", p.Base, base, there, Remote, forge.ErrBaseMoved)
-		}
-		candidate, err := f.repo.CommitTree(ctx, tree, []string{base, p.Head}, "Candidate\n", candidates, f.now())
-		if err != nil {
-			return fmt.Errorf("commit the candidate: %w", err)
-		}
-		return f.mayMove(ctx, p.Base, base, candidate)
+		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("merge the change: %w", err)
+		return merged, fmt.Errorf("merge the change: %w", err)
 	}
 	return merged, nil
+}
+
+// ready reports whether the remote's base branch is the commit that a tested merge begins at, or returns the
+// commit by which someone merged already.
+func (f *Forge) ready(ctx context.Context, p pull, checked forge.Check) (merged string, err error) {
+	merged, base, tree, err := f.mergeable(ctx, p, checked)
+	if err != nil || merged != "" {
+		return merged, err
+	}
+	there, err := f.repo.RemoteRef(ctx, Remote, branchRef(p.Base))
+	if err != nil {
+		return "", err
+	}
+	if there != base {
+		return "", fmt.Errorf("%q is at %s, and at %s on %q: %w", p.Base, base, there, Remote, forge.ErrBaseMoved)
+	}
+	candidate, err := f.repo.CommitTree(ctx, tree, []string{base, p.Head}, "Candidate\n", candidates, f.now())
+	if err != nil {
+		return "", fmt.Errorf("commit the candidate: %w", err)
+	}
+	return "", f.mayMove(ctx, p.Base, base, candidate)
 }
 
 // RecordMerge records that the server merged a pull request by commit, which the base branch here then has
@@ -86,41 +101,44 @@ func (f *Forge) RecordMerge(ctx context.Context, number int, commit string) (for
 	var merged forge.PullRequest
 	err := f.serialized(ctx, func() error {
 		p, err := f.loadPull(ctx, number)
-		if err != nil {
-			return err
+		if err == nil {
+			merged, err = f.recordServers(ctx, p, commit)
 		}
-		if p.State == forge.Open {
-			if _, err := f.follow(ctx, p.Base); err != nil {
-				return err
-			}
-			if err := f.onBase(ctx, p.Base, commit); err != nil {
-				return err
-			}
-			tree, err := f.repo.TreeOf(ctx, commit)
-			if err != nil {
-				return err
-			}
-			check, known := verdictOn(p.Checks, tree)
-			if err := f.recordServerMerge(ctx, number, commit, !known || check.State != forge.CheckPassed); err != nil {
-				return err
-			}
-			if p, err = f.loadPull(ctx, number); err != nil {
-				return err
-			}
-		}
-		merged = p.PullRequest
-		switch {
-		case p.State != forge.Merged:
-			return errors.New("it was closed unmerged")
-		case p.Untested:
-			return fmt.Errorf("%q got %s: %w", p.Base, p.MergeCommit, forge.ErrUntested)
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return merged, fmt.Errorf("record the merge: %w", err)
 	}
 	return merged, nil
+}
+
+func (f *Forge) recordServers(ctx context.Context, p pull, commit string) (forge.PullRequest, error) {
+	if p.State == forge.Open {
+		if _, err := f.follow(ctx, p.Base); err != nil {
+			return p.PullRequest, err
+		}
+		if err := f.onBase(ctx, p.Base, commit); err != nil {
+			return p.PullRequest, err
+		}
+		tree, err := f.repo.TreeOf(ctx, commit)
+		if err != nil {
+			return p.PullRequest, err
+		}
+		check, known := verdictOn(p.Checks, tree)
+		if err := f.recordServerMerge(ctx, p.Number, commit, !known || check.State != forge.CheckPassed); err != nil {
+			return p.PullRequest, err
+		}
+		if p, err = f.loadPull(ctx, p.Number); err != nil {
+			return p.PullRequest, err
+		}
+	}
+	switch {
+	case p.State != forge.Merged:
+		return p.PullRequest, errors.New("it was closed unmerged")
+	case p.Untested:
+		return p.PullRequest, fmt.Errorf("%q got %s: %w", p.Base, p.MergeCommit, forge.ErrUntested)
+	}
+	return p.PullRequest, nil
 }
 
 // onBase returns an error if the base branch lacks a commit that a server named.
