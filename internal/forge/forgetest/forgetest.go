@@ -20,9 +20,14 @@ type Harness struct {
 	// from 0. It reports whether that killed the process; otherwise the operation had no n-th step and
 	// succeeded.
 	Kill func(t *testing.T, n int, operation Operation) (died bool)
+	// Every is how far apart the instants are at which one run of the tests kills, if they are many and costly. Each run tries others. 0 means 1.
+	Every int
+	// Lose performs the operation over a connection that breaks after the server performed its n-th change, counted from 0, and before the answer
+	// arrives. It reports whether that happened; otherwise the operation had no n-th change and succeeded. nil: there is no server.
+	Lose func(t *testing.T, n int, operation Operation) (lost bool)
 	// Project is the folder of the repository with its checkout.
 	Project string
-	// Remote is the bare repository that is pushed to; empty if there is none.
+	// Remote is the address of the repository that is pushed to; empty if there is none. Project's configuration has what git needs for it.
 	Remote string
 	// Base is the branch to merge into.
 	Base string
@@ -30,14 +35,32 @@ type Harness struct {
 	Request forge.Request
 	// Runs returns how often the tests have run.
 	Runs func() int
-	// Comments returns the bodies of the comments on Request.
+	// Comments returns the bodies of the comments on Request, without markers.
 	Comments func(*testing.T) []string
+	// Pulls returns how many pull requests the server has; nil if there is no server.
+	Pulls func(*testing.T) int
 }
 
 // Operation is one call of the port that another process can make.
 type Operation struct {
-	Open  *forge.PullRequest `json:"open,omitempty"`
-	Merge *Merge             `json:"merge,omitempty"`
+	Open    *forge.PullRequest `json:"open,omitempty"`
+	Merge   *Merge             `json:"merge,omitempty"`
+	Comment *Comment           `json:"comment,omitempty"`
+	Request *Request           `json:"request,omitempty"`
+}
+
+// Comment holds the arguments of forge.Forge's Comment.
+type Comment struct {
+	Request forge.Request `json:"request"`
+	Key     string        `json:"key"`
+	Body    string        `json:"body"`
+}
+
+// Request holds the arguments of forge.Forge's OpenRequest.
+type Request struct {
+	Key   string `json:"key"`
+	Title string `json:"title"`
+	Body  string `json:"body"`
 }
 
 // Merge holds the arguments of forge.Forge's Merge.
@@ -47,14 +70,19 @@ type Merge struct {
 	Message string      `json:"message"`
 }
 
-// Perform makes the call.
+// Perform makes the call, and a merge as soon as a server lets it.
 func (o Operation) Perform(ctx context.Context, f forge.Forge) error {
 	switch {
 	case o.Open != nil:
 		_, err := f.OpenPullRequest(ctx, *o.Open)
 		return err
 	case o.Merge != nil:
-		_, err := f.Merge(ctx, o.Merge.Number, o.Merge.Checked, o.Merge.Message)
+		_, err := mergeNow(ctx, f, o.Merge.Number, o.Merge.Checked, o.Merge.Message)
+		return err
+	case o.Comment != nil:
+		return f.Comment(ctx, o.Comment.Request, o.Comment.Key, o.Comment.Body)
+	case o.Request != nil:
+		_, err := f.OpenRequest(ctx, o.Request.Key, o.Request.Title, o.Request.Body)
 		return err
 	}
 	return errors.New("the operation is empty")
@@ -62,10 +90,20 @@ func (o Operation) Perform(ctx context.Context, f forge.Forge) error {
 
 // Run runs the suite. Each case gets its own harness.
 func Run(t *testing.T, newHarness func(*testing.T) Harness) {
-	cases := []struct {
-		name string
-		test func(*testing.T, *project)
-	}{
+	run(t, newHarness, keeping)
+	RunMerging(t, newHarness)
+}
+
+// RunMerging runs the part of the suite that another way to merge can change.
+func RunMerging(t *testing.T, newHarness func(*testing.T) Harness) { run(t, newHarness, merging) }
+
+type testCase struct {
+	name string
+	test func(*testing.T, *project)
+}
+
+var (
+	keeping = []testCase{
 		{"opening twice with one key gives one pull request, and another key another", openTwice},
 		{"opening again moves the branch and the head", openAgain},
 		{"a missing pull request is not found", unknownPull},
@@ -73,6 +111,12 @@ func Run(t *testing.T, newHarness func(*testing.T) Harness) {
 		{"a comment is edited in place and a request closed once", comments},
 		{"a request is opened once for one key, also by eight callers at once", openRequest},
 		{"a request keeps any text", openHostileRequest},
+		{"opening survives kill -9 at every instant", killedOpening},
+		{"a lost answer opens no second pull request", lostOpening},
+		{"a lost answer writes no second comment", lostComment},
+		{"a lost answer opens no second request", lostRequest},
+	}
+	merging = []testCase{
 		{"failing tests give a failed check and no merge", failingChecks},
 		{"a tree is tested once", testedOnce},
 		{"a conflict is named and not tested", conflict},
@@ -84,10 +128,14 @@ func Run(t *testing.T, newHarness func(*testing.T) Harness) {
 		{"a merge made by hand is found", mergedByHand},
 		{"a remote that moved refuses the merge before it shows here", remoteMoved},
 		{"eight pull requests merged at once all land", concurrentMerges},
-		{"opening survives kill -9 at every instant", killedOpening},
 		{"merging survives kill -9 at every instant", killedMerge},
 		{"an interrupted merge is completed by the next one", killedThenAnother},
+		{"a lost answer makes no second merge", lostMerge},
 	}
+)
+
+func run(t *testing.T, newHarness func(*testing.T) Harness, cases []testCase) {
+	t.Helper()
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,17 +1,19 @@
 package forgetest
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"signalbox/internal/forge"
 )
 
-// atEveryInstant kills the operation at its first step, at its second and so on, each time in a new
-// project, until the operation ends before the kill.
+// atEveryInstant kills the operation at its first step, at its second and so on (or as Every says), each time
+// in a new project, until the operation ends before the kill.
 func atEveryInstant(t *testing.T, p *project, test func(t *testing.T, p *project, kill func(Operation) (died bool))) {
 	t.Helper()
-	const fewest = 2
-	for n := 0; ; n++ {
+	apart := max(p.Every, 1)
+	first := rand.IntN(apart)
+	for n := first; ; n += apart {
 		over := false
 		test(t, p, func(operation Operation) bool {
 			died := p.Kill(t, n, operation)
@@ -21,11 +23,11 @@ func atEveryInstant(t *testing.T, p *project, test func(t *testing.T, p *project
 		if t.Failed() {
 			t.Fatalf("after a kill at instant %d", n)
 		}
-		if over && n < fewest {
-			t.Fatalf("only %d instants were tried", n)
+		if over && n <= first {
+			t.Fatalf("there is no instant %d", n)
 		}
 		if over {
-			t.Logf("killed at %d instants", n)
+			t.Logf("killed at every %d. instant from %d to %d", apart, first, n-apart)
 			return
 		}
 		p = p.fresh(t)
@@ -57,7 +59,7 @@ func killedMerge(t *testing.T, p *project) {
 				t.Errorf("no other run may begin: %v", err)
 			}
 		}
-		merged, err := f.Merge(t.Context(), pr.Number, check, "m")
+		merged, err := mergeNow(t.Context(), f, pr.Number, check, "m")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,11 +77,11 @@ func killedThenAnother(t *testing.T, p *project) {
 			t.Fatal(err)
 		}
 		p.wantFollowed(t)
-		again, err := p.forge.Checks(t.Context(), one.Number)
+		again, err := eventually(t.Context(), func() (forge.Check, error) { return p.forge.Checks(t.Context(), one.Number) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Open(t).Merge(t.Context(), one.Number, again, "m"); err != nil {
+		if _, err := mergeNow(t.Context(), p.Open(t), one.Number, again, "m"); err != nil {
 			t.Fatal(err)
 		}
 		if merges := p.git(t, "rev-list", "--merges", "--count", p.Base); merges != "2" {

@@ -15,7 +15,7 @@ import (
 
 func merge(t *testing.T, p *project) {
 	pr, check := p.passed(t, p.change(t, 1, map[string]string{"a": "1\n", "sub/b": "2\n"}))
-	merged, err := p.forge.Merge(t.Context(), pr.Number, check, "Merge it\n\nBecause it passed.")
+	merged, err := mergeNow(t.Context(), p.forge, pr.Number, check, "Merge it\n\nBecause it passed.")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,11 +144,11 @@ func land(ctx context.Context, f forge.Forge, change forge.PullRequest) error {
 		return err
 	}
 	for {
-		check, err := f.Checks(ctx, pr.Number)
+		check, err := eventually(ctx, func() (forge.Check, error) { return f.Checks(ctx, pr.Number) })
 		if err != nil {
 			return err
 		}
-		if _, err = f.Merge(ctx, pr.Number, check, change.Title); !errors.Is(err, forge.ErrBaseMoved) {
+		if _, err = mergeNow(ctx, f, pr.Number, check, change.Title); !errors.Is(err, forge.ErrBaseMoved) {
 			return err
 		}
 	}

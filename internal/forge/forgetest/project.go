@@ -1,6 +1,7 @@
 package forgetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"signalbox/internal/forge"
 )
@@ -121,7 +123,7 @@ func (p *project) passed(t *testing.T, change forge.PullRequest) (forge.PullRequ
 // check requires the pull request's checks to pass.
 func (p *project) check(t *testing.T, pr forge.PullRequest) forge.Check {
 	t.Helper()
-	check, err := p.forge.Checks(t.Context(), pr.Number)
+	check, err := eventually(t.Context(), func() (forge.Check, error) { return p.forge.Checks(t.Context(), pr.Number) })
 	if err != nil || check.State != forge.CheckPassed {
 		t.Fatalf("check pull request: %+v, %v", check, err)
 	}
@@ -130,11 +132,33 @@ func (p *project) check(t *testing.T, pr forge.PullRequest) forge.Check {
 
 func (p *project) merge(t *testing.T, pr forge.PullRequest, check forge.Check) forge.PullRequest {
 	t.Helper()
-	merged, err := p.forge.Merge(t.Context(), pr.Number, check, "m")
+	merged, err := mergeNow(t.Context(), p.forge, pr.Number, check, "m")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return merged
+}
+
+// mergeNow merges as soon as a server lets it.
+func mergeNow(ctx context.Context, f forge.Forge, number int, check forge.Check, message string) (forge.PullRequest, error) {
+	return eventually(ctx, func() (forge.PullRequest, error) { return f.Merge(ctx, number, check, message) })
+}
+
+// eventually asks until nothing is waited for. A server computes for a moment whether a pull request can be merged.
+func eventually[T any](ctx context.Context, ask func() (T, error)) (T, error) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		got, err := ask()
+		if !errors.Is(err, forge.ErrPending) {
+			return got, err
+		}
+		select {
+		case <-ctx.Done():
+			return got, err
+		case <-tick.C:
+		}
+	}
 }
 
 // snapshot returns everything that a refused merge must not change.
@@ -142,7 +166,7 @@ func (p *project) snapshot(t *testing.T) string {
 	t.Helper()
 	parts := []string{p.git(t, "for-each-ref"), p.git(t, "status", "--porcelain"), p.git(t, "diff", "HEAD")}
 	if p.Remote != "" {
-		parts = append(parts, gitIn(t, p.Remote, nil, "for-each-ref"))
+		parts = append(parts, p.git(t, "ls-remote", "--heads", "--tags", p.Remote))
 	}
 	return strings.Join(parts, "\n---\n")
 }
@@ -176,7 +200,14 @@ func (p *project) wantFollowed(t *testing.T) {
 	if p.Remote == "" {
 		return
 	}
-	if got := gitIn(t, p.Remote, nil, "rev-parse", "refs/heads/"+p.Base); got != p.baseCommit(t) {
+	if got := p.remoteBranch(t, p.Base); got != p.baseCommit(t) {
 		t.Errorf("the remote's %s is at %s, want %s", p.Base, got, p.baseCommit(t))
 	}
+}
+
+// remoteBranch returns the commit of a branch on the remote; empty if there is none.
+func (p *project) remoteBranch(t *testing.T, branch string) string {
+	t.Helper()
+	id, _, _ := strings.Cut(p.git(t, "ls-remote", p.Remote, "refs/heads/"+branch), "\t")
+	return id
 }
