@@ -1,0 +1,99 @@
+package gitea
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"signalbox/internal/forge"
+)
+
+// Issue returns an issue. Gitea numbers pull requests together with issues, and has both here.
+func (s *Server) Issue(ctx context.Context, number int) (forge.Issue, error) {
+	var i issue
+	_, err := s.call(ctx, request{method: http.MethodGet, path: "issues/%d", args: []any{number}, out: &i})
+	if err == nil && i.PullRequest != nil {
+		err = fmt.Errorf("%w: it is a pull request", forge.ErrNotFound)
+	}
+	if err != nil {
+		return forge.Issue{}, fmt.Errorf("read issue %d: %w", number, err)
+	}
+	return i.convert(), nil
+}
+
+// Issues returns the issues that match, newest first.
+func (s *Server) Issues(ctx context.Context, q forge.Query, limit int) ([]forge.Issue, error) {
+	query := url.Values{"type": {"issues"}}
+	for name, value := range map[string]string{"state": q.State, "labels": strings.Join(q.Labels, ","), "milestones": q.Milestone,
+		"created_by": q.Author, "assigned_by": q.Assignee, "q": q.Text} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	found, err := pages[issue](ctx, s, request{method: http.MethodGet, path: "issues", query: query}, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list issues: %w", err)
+	}
+	issues := make([]forge.Issue, 0, len(found))
+	for _, i := range found {
+		issues = append(issues, i.convert())
+	}
+	return issues, nil
+}
+
+// CreateIssue opens an issue.
+func (s *Server) CreateIssue(ctx context.Context, title, body string) (forge.Issue, error) {
+	var i issue
+	if _, err := s.call(ctx, request{method: http.MethodPost, path: "issues", in: map[string]any{"title": title, "body": body}, out: &i}); err != nil {
+		return forge.Issue{}, fmt.Errorf("open an issue: %w", err)
+	}
+	return i.convert(), nil
+}
+
+// CloseIssue closes an issue.
+func (s *Server) CloseIssue(ctx context.Context, number int) error {
+	if _, err := s.call(ctx, request{method: http.MethodPatch, path: "issues/%d", args: []any{number}, in: map[string]any{"state": "closed"}}); err != nil {
+		return fmt.Errorf("close issue %d: %w", number, err)
+	}
+	return nil
+}
+
+// Remarks returns the comments on an issue or a pull request. Gitea returns all of them at once.
+func (s *Server) Remarks(ctx context.Context, number int) ([]forge.Remark, error) {
+	var found []comment
+	if _, err := s.call(ctx, request{method: http.MethodGet, path: "issues/%d/comments", args: []any{number}, out: &found}); err != nil {
+		return nil, fmt.Errorf("list comments on %d: %w", number, err)
+	}
+	remarks := make([]forge.Remark, 0, len(found))
+	for _, c := range found {
+		remarks = append(remarks, c.convert())
+	}
+	return remarks, nil
+}
+
+// CreateRemark writes a comment.
+func (s *Server) CreateRemark(ctx context.Context, number int, body string) (forge.Remark, error) {
+	var c comment
+	if _, err := s.call(ctx, request{method: http.MethodPost, path: "issues/%d/comments", args: []any{number}, in: map[string]any{"body": body}, out: &c}); err != nil {
+		return forge.Remark{}, fmt.Errorf("comment on %d: %w", number, err)
+	}
+	return c.convert(), nil
+}
+
+// EditRemark changes a comment.
+func (s *Server) EditRemark(ctx context.Context, id int64, body string) error {
+	if _, err := s.call(ctx, request{method: http.MethodPatch, path: "issues/comments/%d", args: []any{id}, in: map[string]any{"body": body}}); err != nil {
+		return fmt.Errorf("edit comment %d: %w", id, err)
+	}
+	return nil
+}
+
+// Acknowledge puts 👀 on a comment.
+func (s *Server) Acknowledge(ctx context.Context, remark forge.Remark) error {
+	if _, err := s.call(ctx, request{method: http.MethodPost, path: "issues/comments/%d/reactions", args: []any{remark.ID}, in: map[string]any{"content": "eyes"}}); err != nil {
+		return fmt.Errorf("acknowledge comment %d: %w", remark.ID, err)
+	}
+	return nil
+}
