@@ -18,6 +18,7 @@ test-fast: ## go vet and the fast tests: nothing is installed or downloaded
 crash: ## kill runs at 200 random instants, and at every other one that the tests know
 	go test -timeout 3h -run 'Killed' ./internal/cli -kills 200
 	go test -timeout 1h -run 'Killed' ./internal/environment/clone -sweep all
+	go test -timeout 1h -run 'TestForge' ./internal/forge/github -sweep all
 	SIGNALBOX_TEST_ALL=1 go test -timeout 1h -run 'Crowd|Refused' ./internal/store
 
 build: ## build bin/signalbox, and bin/signalbox-docker for its container driver

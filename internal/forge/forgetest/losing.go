@@ -13,11 +13,12 @@ func atEveryAnswer(t *testing.T, p *project, test func(t *testing.T, p *project,
 		t.Skip("no server, so no answer can be lost")
 	}
 	for n := 0; ; n++ {
-		over := false
+		over := true
 		test(t, p, func(operation Operation) {
-			if over = !p.Lose(t, n, operation); over {
+			if !p.Lose(t, n, operation) {
 				return
 			}
+			over = false
 			if err := operation.Perform(t.Context(), p.Open(t)); err != nil {
 				t.Errorf("repeated: %v", err)
 			}

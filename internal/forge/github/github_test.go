@@ -3,9 +3,7 @@ package github_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,15 +13,6 @@ import (
 	"signalbox/internal/forge/github"
 	"signalbox/internal/forge/github/githubtest"
 )
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := githubtest.End(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
 
 func token(text string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return text, nil }

@@ -34,6 +34,7 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	c := &call{Server: s, st: &s.state, r: r, path: "/graphql", header: http.Header{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.pushed()
 	if c.account = s.state.account(bearer(r)); c.admitted() {
 		c.query()
 	} else if c.status == http.StatusForbidden {

@@ -39,6 +39,8 @@ type Pull struct {
 	Reviews             []*Review
 	Threads             []*Thread
 	Queued              string
+	// seen are the base and the head when they were last compared.
+	seen string
 }
 
 // Review is a review in GitHub's words: APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED, PENDING.

@@ -124,16 +124,14 @@ func (s *Server) merged(base, head string) (tree string, ok bool) {
 }
 
 // pushed does what GitHub does after a push: it marks pull requests as merged whose commits are on their base now, and closes those whose
-// branch is gone.
+// branch is gone. It is called before each answer, so that pushes may go past the server.
 func (s *Server) pushed() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, p := range s.state.Pulls {
-		if p.Closed || p.Owner != Owner {
+		gone, base, head := s.Head(p.Branch) == "", s.Head(p.Base), s.headOf(p)
+		if p.Closed || p.Owner != Owner || !gone && p.seen == base+head {
 			continue
 		}
-		gone := s.Head(p.Branch) == ""
-		head := s.headOf(p)
+		p.seen = base + head
 		if _, err := s.run("", "merge-base", "--is-ancestor", head, "refs/heads/"+p.Base); err == nil {
 			merge, _, _ := strings.Cut(s.mustRun("", "rev-list", "--ancestry-path", "--reverse", head+"..refs/heads/"+p.Base), "\n")
 			if merge == "" {
@@ -165,8 +163,5 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 		inside.URL.Path = "/" + filepath.Base(s.Repository) + "/" + rest
 		inside.Header.Del("Authorization")
 		s.git.ServeHTTP(w, inside)
-		if strings.HasSuffix(rest, "/git-receive-pack") || rest == "git-receive-pack" {
-			s.pushed()
-		}
 	}
 }

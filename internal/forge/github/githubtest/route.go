@@ -53,6 +53,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, path string, hand
 	defer s.mu.Unlock()
 	c := &call{Server: s, st: &s.state, r: r, path: path, body: body, header: http.Header{}}
 	c.account = s.state.account(bearer(r))
+	s.pushed()
 	if c.admitted() {
 		handle(c)
 	}

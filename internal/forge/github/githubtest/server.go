@@ -107,7 +107,7 @@ func New(t testing.TB) *Server {
 		Limits: map[string]*Limit{"core": {Limit: 5000}, "search": {Limit: 30}, "graphql": {Limit: 5000}},
 	}
 	s.initRepository()
-	s.git = &cgi.Handler{Path: lookUp(t, "git"), Args: []string{"http-backend"}, Dir: s.Repository, Env: []string{
+	s.git = &cgi.Handler{Path: lookUp(t, "git"), Args: []string{"-c", "http.receivepack=true", "-c", "gc.auto=0", "http-backend"}, Dir: s.Repository, Env: []string{
 		"GIT_PROJECT_ROOT=" + filepath.Dir(s.Repository), "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + t.TempDir(),
 	}}
 	s.register()
