@@ -2,6 +2,7 @@ package gitea_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -85,6 +86,8 @@ func (at target) call(t *testing.T, method, path string, in, out any) {
 		t.Fatal(err)
 	}
 }
+
+func noToken(context.Context) (string, error) { return "", errors.New("no call is expected") }
 
 // driver returns the driver for the repository.
 func (at target) driver(client *http.Client) (*gitea.Server, error) {
