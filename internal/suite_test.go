@@ -14,7 +14,6 @@ var selections = []struct {
 	packages     []string
 }{
 	{"scripts/suite.sh", `(?m)^shared=(?:'|"\$shared\|)([^'"]+)['"]`, []string{"internal/cli", "internal/environment/clone"}},
-	{"scripts/suite.sh", `(?m)^walks='([^']+)'`, []string{"internal/workflow/machine"}},
 	{"scripts/suite.sh", `-run (\w+) \$agents`, []string{"internal/agent/claude"}},
 	{"Makefile", `-run '([^']+)' \./internal/cli `, []string{"internal/cli"}},
 	{"Makefile", `-run '([^']+)' \./internal/environment/clone `, []string{"internal/environment/clone"}},

@@ -90,7 +90,7 @@ if [ -n "$unformatted" ]; then
 	printf 'Not formatted, run gofmt -w:\n%s\n' "$unformatted"
 	exit 1
 fi
-go vet ./...
+CGO_ENABLED=0 go vet ./...
 GOOS=darwin go vet ./cmd/... # which refuses there, in words
 inMemory
 # By xargs, because a shell's background jobs, and the programs that they start, would ignore Ctrl-C.

@@ -25,7 +25,9 @@ func runner(t *testing.T, name string) string {
 
 // signalbox is the program, built on first use into a folder that TestMain removes.
 var signalbox = sync.OnceValues(func() (string, error) {
-	out, err := exec.Command("go", "build", "-o", programs, "signalbox/cmd/signalbox").CombinedOutput()
+	build := exec.Command("go", "build", "-o", programs, "signalbox/cmd/signalbox")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build signalbox: %w\n%s", err, out)
 	}
