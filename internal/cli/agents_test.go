@@ -35,7 +35,7 @@ func realAgent(t *testing.T, name, driver string) (it, environment string) {
 	if name == "opencode" {
 		list := filepath.Join(t.TempDir(), "lists", "models.json")
 		writeFile(t, list, "{}", 0o600)
-		it, environment = it+fmt.Sprintf(", env: [%q]", "OPENCODE_MODELS_PATH="+list), fmt.Sprintf("{read: [%q]}", list)
+		it, environment = it+fmt.Sprintf(", env: [%q, %q]", "OPENCODE_MODELS_PATH="+list, modeltest.CompileLess), fmt.Sprintf("{read: [%q]}", list)
 	}
 	return it, environment
 }

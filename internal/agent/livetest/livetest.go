@@ -108,7 +108,7 @@ type session struct {
 }
 
 func newSession(t *testing.T, program string, make Make) *session {
-	s := &session{program: program, make: make, home: t.TempDir(), work: t.TempDir(), observe: func(modeltest.Exchange) {}}
+	s := &session{program: program, make: make, home: t.TempDir(), work: t.TempDir(), observe: func(modeltest.Exchange) {}, env: []string{modeltest.CompileLess}}
 	if err := os.Mkdir(filepath.Join(s.home, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
