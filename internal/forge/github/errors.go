@@ -40,7 +40,8 @@ func (s *Server) wrap(err error, format string, args ...any) error {
 // judged turns the library's errors into the port's.
 func (s *Server) judged(err error) error {
 	var inURL *url.Error // its text has the whole URL, which can be signed
-	if errors.As(err, &inURL) {
+	asked := errors.As(err, &inURL)
+	if asked {
 		err = inURL.Err
 	}
 	var failure *forge.Failure
@@ -49,6 +50,9 @@ func (s *Server) judged(err error) error {
 	}
 	if resp := responseOf(err); resp != nil {
 		return s.refusal(resp)
+	}
+	if !asked { // the answer can't be decoded, and the error quotes it
+		err = fmt.Errorf("%w: %s", errNotAPI, s.clean(err.Error()))
 	}
 	return &forge.Failure{Kind: forge.Unavailable, Err: err}
 }

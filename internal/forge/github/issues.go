@@ -51,7 +51,7 @@ func (s *Server) Issues(ctx context.Context, q forge.Query, limit int) (found []
 		return nil, nil
 	}
 	err = pages(list, func(i *github.Issue) bool {
-		if !i.IsPullRequest() {
+		if i != nil && !i.IsPullRequest() {
 			found = append(found, issue(i))
 		}
 		return len(found) < limit

@@ -26,6 +26,9 @@ func (s *Server) ProposalOf(ctx context.Context, branch string) (newest forge.Pr
 			State: "all", Head: s.headOwner + ":" + branch, Sort: "created", Direction: "desc", ListOptions: page,
 		})
 	}, func(p *github.PullRequest) bool {
+		if p == nil {
+			return true
+		}
 		if found := s.proposal(p); found.Branch == branch && found.Number > newest.Number {
 			newest = found
 		}

@@ -98,7 +98,9 @@ func withProtection(r forge.Requirements, p *github.Protection) forge.Requiremen
 		}
 		if checks.Checks != nil {
 			for _, check := range *checks.Checks {
-				r.Verdicts = append(r.Verdicts, check.Context)
+				if check != nil {
+					r.Verdicts = append(r.Verdicts, check.Context)
+				}
 			}
 		}
 	}

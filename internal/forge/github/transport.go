@@ -194,13 +194,13 @@ func unanswered(ctx context.Context, err error) error {
 	return err
 }
 
-// isAPI tells GitHub's answers from those of a proxy, a load balancer or a sign-in page on the way. All of GitHub's have JSON or
-// no content; redirections and "not modified" may have anything.
+// isAPI tells GitHub's answers from those of a proxy, a load balancer or a sign-in page on the way. Whatever we call answers JSON that
+// is not null, of which the library would make nothing at all; redirections and "not modified" may have anything.
 func (a answer) isAPI() bool {
 	switch {
-	case a.status >= 300 && a.status < 400, a.status == http.StatusNoContent, a.status == http.StatusResetContent:
+	case a.status >= 300 && a.status < 400:
 		return true
-	case len(a.body) == 0:
+	case string(bytes.TrimSpace(a.body)) == "null":
 		return false
 	}
 	kind, _, err := mime.ParseMediaType(a.header.Get("Content-Type"))

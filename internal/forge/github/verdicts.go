@@ -52,7 +52,9 @@ func (s *Server) statuses(ctx context.Context, commit string) (found []forge.Ver
 		}
 		return combined.GetStatuses(), resp, err
 	}, func(status *github.RepoStatus) bool {
-		found = append(found, statusVerdict(status))
+		if status != nil {
+			found = append(found, statusVerdict(status))
+		}
 		return true
 	})
 	return found, err

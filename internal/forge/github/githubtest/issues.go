@@ -3,6 +3,7 @@ package githubtest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -193,7 +194,9 @@ func searchIssues(c *call) {
 func (i *Issue) found(query string) bool {
 	for _, term := range terms(query) {
 		qualifier, value, _ := strings.Cut(term, ":")
-		value = strings.Trim(value, `"`)
+		if unquoted, err := strconv.Unquote(value); err == nil {
+			value = unquoted
+		}
 		ok := true
 		switch qualifier {
 		case "repo", "is":
@@ -217,13 +220,14 @@ func (i *Issue) found(query string) bool {
 	return true
 }
 
-// terms splits at spaces outside of quotes.
+// terms splits at spaces outside of quotes, in which a backslash escapes.
 func terms(query string) []string {
-	inside := false
+	inside, escaped := false, false
 	return strings.FieldsFunc(query, func(r rune) bool {
-		if r == '"' {
+		if r == '"' && !escaped {
 			inside = !inside
 		}
+		escaped = r == '\\' && !escaped
 		return r == ' ' && !inside
 	})
 }
