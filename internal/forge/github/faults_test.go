@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
-	"signalbox/internal/forge/github"
 	"signalbox/internal/forge/github/githubtest"
 )
 
@@ -41,8 +40,9 @@ func message(text string) string { return fmt.Sprintf(`{"message":%q}`, text) }
 var faults = map[string]struct {
 	fault githubtest.Fault
 	want  forge.Failure
-	// is is a sentinel instead of a failure.
-	is error
+	// is is a sentinel instead of a failure; says is how the error begins.
+	is   error
+	says string
 }{
 	"401":                    {fault: githubtest.Fault{Status: 401, Body: message("Bad credentials")}, want: forge.Failure{Kind: forge.Unauthorized, Status: 401}},
 	"401 two factors":        {fault: githubtest.Fault{Status: 401, Header: header("X-GitHub-OTP", "required; app")}, want: forge.Failure{Kind: forge.Unavailable, Status: 401}},
@@ -75,7 +75,7 @@ var faults = map[string]struct {
 	"200 another type":       {fault: githubtest.Fault{Status: 200, Body: `[1,2]`}, want: forge.Failure{Kind: forge.Unavailable}},
 	"200 cut short":          {fault: githubtest.Fault{Status: 200, Body: `{"number":1`, Cut: true}, want: forge.Failure{Kind: forge.Unavailable}},
 	"202":                    {fault: githubtest.Fault{Status: 202, Body: `{}`}, want: forge.Failure{Kind: forge.Unavailable}},
-	"above 10 MB":            {fault: githubtest.Fault{Status: 200, Body: `{"title":"` + strings.Repeat("x", 10<<20) + `"}`}, want: forge.Failure{Kind: forge.Unavailable, Status: 200}},
+	"above 10 MB":            {fault: githubtest.Fault{Status: 200, Body: `{"number":1,"title":"` + strings.Repeat("x", 10<<20) + `"}`}, want: forge.Failure{Kind: forge.Unavailable, Status: 200}, says: "the answer is larger than 10 MB"},
 	"elsewhere":              {fault: githubtest.Fault{Status: 302, Header: header("Location", "https://example.org/")}, want: forge.Failure{Kind: forge.Unavailable}},
 	"in a circle":            {fault: githubtest.Fault{Times: -1, Status: 301, Header: header("Location", "/api/v3/repos/octo-org/engine/issues/1")}, want: forge.Failure{Kind: forge.Unavailable}},
 	"lost":                   {fault: githubtest.Fault{Lose: true, Times: -1}, want: forge.Failure{Kind: forge.Unavailable}},
@@ -99,7 +99,7 @@ func TestEveryFaultOfAServerHasItsKind(t *testing.T) {
 				return
 			}
 			wantFailure(t, err, c.want)
-			if err != nil && !strings.HasPrefix(err.Error(), "read issue 1: ") {
+			if err != nil && !strings.HasPrefix(err.Error(), "read issue 1: "+c.says) {
 				t.Errorf("the error is %q", err)
 			}
 		})
@@ -200,7 +200,6 @@ func TestWithoutATokenNothingIsAsked(t *testing.T) {
 	if wantIs(t, err, broken); len(s.Requests()) > 0 {
 		t.Error("the server was asked")
 	}
-	var _ *github.Server
 }
 
 // Each call that creates something is performed and its answer lost. The driver says so, and the look-up that follows finds the one.
