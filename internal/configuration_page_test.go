@@ -101,6 +101,9 @@ func kindOf(t reflect.Type) string {
 
 // derived are defaults that an empty setting gets where it is used.
 var derived = map[string]string{
+	"forge.url":            "the server of `origin`",
+	"forge.repository":     "the repository of `origin`",
+	"forge.token":          "the driver's usual variables",
 	"agents.*.prompt":      "`" + config.PromptStdin + "`",
 	"agents.*.program":     "the agent's usual program",
 	"agents.*.model":       "the agent's own default",

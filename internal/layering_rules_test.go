@@ -40,7 +40,7 @@ func (s source) forbids(module, name string) string {
 	if slices.Contains(row, other) {
 		return ""
 	}
-	if isDriver(other) && s.pkg != "wire" && !strings.HasPrefix(s.pkg, other+"/") && !strings.HasPrefix(s.pkg, "cmd/") {
+	if isDriver(other) && topOf(s.pkg) != "wire" && !strings.HasPrefix(s.pkg, other+"/") && !strings.HasPrefix(s.pkg, "cmd/") {
 		return "drivers are named by wire only"
 	}
 	if slices.Contains(row, "*") {

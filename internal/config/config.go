@@ -36,6 +36,7 @@ type Config struct {
 	Environment Environment         `yaml:"environment"`
 	Limits      Limits              `yaml:"limits"`
 	Commit      Commit              `yaml:"commit"`
+	Forge       Forge               `yaml:"forge"`
 	Health      Health              `yaml:"health"`
 	Notify      Notify              `yaml:"notify"`
 	// KeepStatuses is how long .worktrees/.status keeps finished issues without a folder; 0 means forever.
@@ -147,6 +148,7 @@ type Spending struct {
 func Default() Config {
 	return Config{
 		Workflow: Lines{"full"}, Approve: ApproveManual, Push: PushAuto, MaxParallel: 2, Commit: Commit{Sign: "auto", Trailer: "assisted-by"},
+		Forge: Forge{Driver: ForgeLocal, Merge: MergeAuto, CI: CIAuto},
 		Environment: Environment{Driver: DriverClone, Sandbox: SandboxBubblewrap, OnFailure: OnFailureContinue,
 			Network: NetworkRegistries, Submodules: true, Warm: WarmOn, Cache: 20 << 30},
 	}

@@ -66,6 +66,7 @@ func parse(name string, data []byte, getenv func(string) string, kept func(Confi
 	c = kept(c)
 	from, ofVariable := c.environment(getenv, places)
 	c.Environment.expand(getenv("HOME"))
+	c.Forge.App.Key = atHome(c.Forge.App.Key, getenv("HOME"))
 	var ofFile []error
 	for _, problem := range flat(errors.Join(problems, already.beyond(c.validate(), places))) {
 		i := (*invalid)(nil)
@@ -81,20 +82,26 @@ func parse(name string, data []byte, getenv func(string) string, kept func(Confi
 	return c, ofVariable
 }
 
+// atHome replaces "~/" at the beginning of a path by the home folder.
+func atHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
+		return filepath.Join(home, rest)
+	}
+	return path
+}
+
 // expand replaces "~/" at the beginning of paths and values by the home folder.
 func (e *Environment) expand(home string) {
 	if home == "" {
 		return
 	}
 	for i, path := range e.Read {
-		if rest, ok := strings.CutPrefix(path, "~/"); ok {
-			e.Read[i] = filepath.Join(home, rest)
-		}
+		e.Read[i] = atHome(path, home)
 	}
 	for i, variable := range e.Variables {
 		name, value, _ := strings.Cut(variable, "=")
-		if rest, ok := strings.CutPrefix(value, "~/"); ok {
-			e.Variables[i] = name + "=" + filepath.Join(home, rest)
+		if at := atHome(value, home); at != value {
+			e.Variables[i] = name + "=" + at
 		}
 	}
 }
@@ -124,6 +131,7 @@ func (c *Config) validate() error {
 	if len(c.Workflow) == 0 {
 		problems = append(problems, wrong("workflow", " is empty: want full, simple or a list of phases"))
 	}
+	problems = append(problems, c.validateForge()...)
 	problems = append(problems, c.validateAgents()...)
 	problems = append(problems, c.validateHealth()...)
 	problems = append(problems, c.Notify.validate()...)

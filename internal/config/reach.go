@@ -91,6 +91,14 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 		"commit.sign":    {why: "commits are signed with your key where you did not set that yourself", when: is("always")},
 		"commit.signoff": {why: "you sign off on the agents' work in your name"},
 
+		"forge.driver":     {why: "issues are read, and comments, pull requests and merges made, in your name on the server of the remote origin or of forge.url, which gets your token", when: not(ForgeLocal)},
+		"forge.url":        {why: "the forge's server: it gets your token, issues and changes"},
+		"forge.repository": {why: "the repository in which your token reads issues, opens pull requests and merges"},
+		"forge.token":      {why: "the value of this variable is sent to the forge as your token"},
+		"forge.login":      {why: "this program is asked for your own token"},
+		"forge.app.key":    {why: "a file of this machine with a key: who can sign with it is the App"},
+		"forge.ci":         {why: "changes are merged although the forge has no verdict on them", when: is(CINone)},
+
 		"environment.driver":          {why: "agents and commands run in containers of your Docker", when: is(DriverContainer)},
 		"environment.sandbox":         {why: "agents and commands run on this machine as you, without isolation", when: is(SandboxNone)},
 		"environment.user_namespaces": {why: "programs inside may make user namespaces, which open more of this machine's kernel to them"},
@@ -132,7 +140,7 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 
 // harmless are the settings that choose, restrict or describe what happens inside the sandbox, or that ask the person more often.
 var harmless = []string{
-	"commit.trailer", "base", "push", "workflow", "max_parallel", "keep_statuses", "secrets", "notify.desktop",
+	"forge.app.id", "forge.app.installation", "forge.merge", "commit.trailer", "base", "push", "workflow", "max_parallel", "keep_statuses", "secrets", "notify.desktop",
 	"agents.*.prompt", "agents.*.model", "agents.*.deny", "agents.*.prices.*.input", "agents.*.prices.*.cached", "agents.*.prices.*.output",
 	"roles.*.agent", "roles.*.model", "roles.*.deny",
 	"workflows.*.roles.*.agent", "workflows.*.roles.*.model", "workflows.*.roles.*.deny",

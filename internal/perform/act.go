@@ -61,7 +61,7 @@ func (p *Performer) Perform(ctx context.Context, run workflow.Run, a workflow.Ac
 		return nil
 	}
 	x.Logger.Warn("action failed", "run", run.RunID, "action", a.Key, "err", err)
-	return workflow.ActionFailed{Outcome: outcome, Error: x.failure(a, err)}
+	return workflow.ActionFailed{Outcome: outcome, Error: x.failure(a, err), RetryAfter: retryAfter(err)}
 }
 
 var errUnknownAction = errors.New("this version does not know the action: a newer one saved the run")

@@ -29,6 +29,7 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 	var uncallable *AgentError
 	var submodule *environment.SubmoduleError
 	var unfinished *forge.UnfinishedError
+	var refused *forge.Failure
 	var broken interface{ File() string } // a document that can't be read, whatever keeps it
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -110,8 +111,15 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 		if errors.Is(err, git.ErrUnreachable) {
 			e.Title = "the remote can't be reached"
 		}
-		advise(byGit("see why", "push", "--dry-run", "origin", x.run.Details.Base),
-			workflow.Advice("or keep branches and merges on this machine: push: never in .signalbox/config.yaml"))
+		e.Next = []workflow.NextStep{byGit("see why", "push", "--dry-run", "origin", x.run.Details.Base)}
+		if x.Access == nil { // on a server, a change has to be pushed
+			e.Next = append(e.Next, workflow.Advice("or keep branches and merges on this machine: push: never in .signalbox/config.yaml"))
+		}
+		e.Next = append(e.Next, resume)
+	case errors.Is(err, forge.ErrUntested):
+		x.untested(&e)
+	case errors.As(err, &refused):
+		x.refused(&e, refused)
 	case errors.Is(err, forge.ErrNotFound):
 		e.ReasonCode, e.Retryable, e.Category = workflow.NotFoundCode, false, workflow.CategoryInput
 		advise(workflow.NextStep{Text: "see what is missing", Verb: workflow.VerbList})

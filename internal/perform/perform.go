@@ -25,11 +25,13 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Config is what actions need. All but Detect, Settings, Program, Named, MayCall, Prompts, Redact and Logger are required.
+// Config is what actions need. All but Access, Detect, Settings, Program, Named, MayCall, Prompts, Redact and Logger are required.
 type Config struct {
-	Artifacts    Artifacts
-	Repo         *git.Repo
-	Forge        forge.Forge
+	Artifacts Artifacts
+	Repo      *git.Repo
+	Forge     forge.Forge
+	// Access says with what the forge is reached; nil if it is on this machine.
+	Access       func() Access
 	Environments environment.Driver
 	Places       *place.Places
 	// IssueStatus is the document that tells other programs how an issue is doing.

@@ -16,7 +16,8 @@ func (p *Project) Name() string { return filepath.Base(p.Root) }
 
 func (p *Project) Ways() *notify.Config {
 	c := p.Config.Notify
-	return &notify.Config{Desktop: c.Desktop, Command: c.Command, Dir: p.Root, Webhook: config.Address(c.Webhook), Ntfy: config.Address(c.Ntfy), Exec: p.Host()}
+	return &notify.Config{Desktop: c.Desktop, Command: c.Command, Dir: p.Root, Webhook: config.Address(c.Webhook), Ntfy: config.Address(c.Ntfy),
+		Exec: withoutToken{p.Host(), p.Config.Forge.TokenVariables()}}
 }
 
 // notifying passes every transition on to observe and sends the notifications that it's worth, each piece of news once. A

@@ -30,6 +30,7 @@ import (
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
+	"signalbox/internal/wire/hosting"
 	"signalbox/internal/workflow"
 )
 
@@ -56,6 +57,8 @@ type Project struct {
 	Redact       *redact.Redactor
 	Environments environment.Driver
 	Forge        forge.Forge
+	// Hosted is Forge if it is on a server; otherwise nil.
+	Hosted *hosting.Forge
 	// Gateway is started by the first agent that reaches its model through it.
 	Gateway *gateway.Gateway
 	// day counts what agents use in a day, in all processes; nil without a limit.
@@ -104,8 +107,7 @@ func (a *Opener) Open(ctx context.Context) (*Project, error) {
 		p.Warn("a login that was renewed in an environment is not yet in its place: %v", err)
 	}
 	p.Environments = p.Driver()
-	p.Forge = local.New(local.Config{Repo: repo, Store: p.Store, Root: p.Root, Test: p.testCandidate, Sign: git.Signing(p.Config.Commit.Sign),
-		Unpublished: p.Config.Push == config.PushNever, Logger: a.Log})
+	p.Forge = p.forge()
 	return p, nil
 }
 
@@ -163,7 +165,8 @@ func (p *Project) Runner(ctx context.Context, observe func(workflow.Run)) (*engi
 	if p.ConfigError != nil {
 		return nil, p.ConfigError
 	}
-	if p.Trust.Standing == TrustWithheld && !p.WithoutAgents {
+	onServer := slices.ContainsFunc(p.Trust.List, func(r config.Reach) bool { return r.Key == "forge.driver" })
+	if p.Trust.Standing == TrustWithheld && (!p.WithoutAgents || onServer) {
 		return nil, p.Untrusted()
 	}
 	p.Obeys = true
@@ -206,6 +209,9 @@ func (p *Project) Engine(c perform.Config, observe func(workflow.Run)) *engine.E
 	c.Repo, c.Forge, c.Environments, c.Detect, c.Redact, c.Logger = p.Repo, p.Forge, p.Environments, p.Detect, p.Redact, p.Log
 	c.Artifacts, c.Sessions, c.Baseline = p.Store, p.Store.Sessions, store.Record[perform.Baseline](p.Store, "base", "tested")
 	c.IssueStatus = func(issue int) engine.Document[registry.IssueStatus] { return p.Store.IssueStatus(issue) }
+	if p.Hosted != nil {
+		c.Access = p.Hosted.Access
+	}
 	c.Clock = engine.Clock{Now: time.Now, After: time.After}
 	c.Isolation = p.Config.Environment.Sandbox
 	if p.Config.Environment.Driver == config.DriverContainer {

@@ -49,7 +49,8 @@ var BlockingCodes = map[string]BlockedReason{
 }
 
 // hindrances are further reason codes of obstacles that are not the fault of the change.
-var hindrances = []string{CheckoutInTheWayCode, RemoteMovedCode, NoIsolationCode, NoContainerCode, ChecksSilentCode, FilterFailedCode}
+var hindrances = []string{CheckoutInTheWayCode, RemoteMovedCode, NoIsolationCode, NoContainerCode, ChecksSilentCode, FilterFailedCode,
+	ForgeLimitedCode, ForgeUnauthorizedCode, ForgeForbiddenCode}
 
 // around are the actions around a change: an error that git, the forge or the machine reports there says nothing about the change. If a change can't
 // be recorded or tested, it may itself be the cause.

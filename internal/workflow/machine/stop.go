@@ -119,7 +119,7 @@ func (m *machine) actionFailed(e workflow.ActionFailed) {
 	j.Pending = nil
 	defer func() { j.Pending = append(j.Pending, rest...) }()
 	if e.Error.Retryable && j.Used.ActionRetries < j.Settings.Limits.ActionRetries {
-		wait := min(max(e.RetryAfter, actionBackoff<<j.Used.ActionRetries), maxBackoff)
+		wait := max(e.RetryAfter, min(actionBackoff<<j.Used.ActionRetries, maxBackoff))
 		j.Used.ActionRetries++
 		r.Counters.Retries++
 		m.waitThenAgain(wait, e.Error.Title+"; again in "+wait.String())

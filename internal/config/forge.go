@@ -1,0 +1,114 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+
+	"signalbox/internal/lazy"
+)
+
+// Forge says where issues and pull requests are.
+type Forge struct {
+	// Driver is local (requests are files, pull requests are branches) or a server's kind: github, gitea or gitlab.
+	Driver string `yaml:"driver"`
+	// URL is the server's address for people; empty means that of the remote origin.
+	URL string `yaml:"url"`
+	// Repository is owner/name, with every group above it on GitLab; empty means that of the remote origin.
+	Repository string `yaml:"repository"`
+	// Token is the name of the environment variable with the token; empty means the vendor's usual ones.
+	Token string `yaml:"token"`
+	// Login is the program that is asked for the token instead: gh.
+	Login string `yaml:"login"`
+	// App is the GitHub App to act as instead.
+	App ForgeApp `yaml:"app"`
+	// Merge is exact, guarded, queue, or auto: the surest that the server allows.
+	Merge string `yaml:"merge"`
+	// CI is auto (the server's verdicts count, and a missing one is waited for) or none (there is no CI, so the tests here are enough).
+	CI string `yaml:"ci"`
+}
+
+// ForgeApp is an App that is installed in the repository.
+type ForgeApp struct {
+	// ID is the App's client id or number.
+	ID string `yaml:"id"`
+	// Installation is the installation's number; 0 has the server asked for it.
+	Installation int64 `yaml:"installation"`
+	// Key is the path of the file with the App's private key, relative to the project root; "~/" is the home folder.
+	Key string `yaml:"key"`
+}
+
+// The values of the keys below forge.
+const (
+	ForgeLocal  = "local"
+	ForgeGitHub = "github"
+	ForgeGitea  = "gitea"
+	ForgeGitLab = "gitlab"
+
+	ForgeLoginGH = "gh"
+
+	MergeAuto    = "auto"
+	MergeExact   = "exact"
+	MergeGuarded = "guarded"
+	MergeQueue   = "queue"
+
+	CIAuto = "auto"
+	CINone = "none"
+)
+
+// Hosted reports whether issues and pull requests are on a server.
+func (f Forge) Hosted() bool { return f.Driver != "" && f.Driver != ForgeLocal }
+
+// usualTokens are the variables that usually hold tokens for forges.
+var usualTokens = []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GITEA_TOKEN", "GITLAB_TOKEN"}
+
+// TokenVariables are the variables from which the forge's token may come. No command of a run gets them.
+func (f Forge) TokenVariables() []string {
+	switch {
+	case !f.Hosted() || f.App.ID != "":
+		return nil
+	case f.Token != "":
+		return []string{f.Token}
+	}
+	return usualTokens
+}
+
+// repositoryPath is owner/name, or more groups; no part is . or .. or begins with a hyphen.
+var repositoryPath = lazy.Pattern(`^\w[\w.-]*(?:/\w[\w.-]*)+$`)
+
+func (c *Config) validateForge() (problems []error) {
+	f := c.Forge
+	problems = append(problems, oneOf("forge.driver", f.Driver, ForgeLocal, ForgeGitHub, ForgeGitea, ForgeGitLab),
+		oneOf("forge.merge", f.Merge, MergeAuto, MergeExact, MergeGuarded, MergeQueue), oneOf("forge.ci", f.CI, CIAuto, CINone))
+	if u, err := url.Parse(f.URL); f.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil) {
+		problems = append(problems, wrong("forge.url", " is not an address: want https://…, without a name or password")) // it isn't quoted: it can hold a password
+	}
+	if f.Repository != "" && !repositoryPath().MatchString(f.Repository) {
+		problems = append(problems, wrong("forge.repository", " is %q: want owner/name", shown(f.Repository)))
+	}
+	if f.Token != "" && !variableName().MatchString(f.Token) {
+		problems = append(problems, wrong("forge.token", " is not the name of an environment variable: the token itself does not belong in this file"))
+	}
+	if f.Login != "" {
+		problems = append(problems, oneOf("forge.login", f.Login, ForgeLoginGH))
+	}
+	app := f.App != ForgeApp{}
+	if app && (f.App.ID == "" || f.App.Key == "") {
+		problems = append(problems, wrong("forge.app", ": want its id and the path of its key"))
+	}
+	if (app || f.Login != "") && f.Driver != ForgeGitHub {
+		problems = append(problems, wrong("forge", ": login and app are for the driver github"))
+	}
+	if f.Login != "" && (f.Token != "" || app) || f.Token != "" && app {
+		problems = append(problems, wrong("forge", ": want one of token, login and app"))
+	}
+	for i, variable := range c.Environment.Variables {
+		if slices.Contains(f.TokenVariables(), variable) {
+			problems = append(problems, wrong(fmt.Sprintf("environment.variables[%d]", i+1), " is %s, the forge's token: commands don't get it; name another variable in forge.token", variable))
+		}
+	}
+	if f.Hosted() && c.Push == PushNever {
+		problems = append(problems, wrong("push", " is never: a change on the forge %s has to be pushed", f.Driver))
+	}
+	return problems
+}

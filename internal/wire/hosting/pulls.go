@@ -1,0 +1,82 @@
+package hosting
+
+import (
+	"context"
+
+	"signalbox/internal/forge"
+)
+
+var (
+	_ forge.Forge     = (*Forge)(nil)
+	_ forge.Finder    = (*Forge)(nil)
+	_ forge.Branches  = (*Forge)(nil)
+	_ forge.Mergeable = (*Forge)(nil)
+)
+
+// OpenPullRequest publishes a branch and opens its pull request on the server.
+func (f *Forge) OpenPullRequest(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
+	b, err := f.open(ctx)
+	if err != nil {
+		return forge.PullRequest{}, err
+	}
+	opened, err := b.forge.OpenPullRequest(ctx, pr)
+	return opened, b.explained(err, writePulls)
+}
+
+// PullRequest returns a pull request with the end that the server says it has.
+func (f *Forge) PullRequest(ctx context.Context, number int) (forge.PullRequest, error) {
+	b, err := f.open(ctx)
+	if err != nil {
+		return forge.PullRequest{}, err
+	}
+	pr, err := b.forge.PullRequest(ctx, number)
+	return pr, b.explained(err, writePulls)
+}
+
+// Checks tests the merge candidate here, and reads the server's verdicts.
+func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
+	b, err := f.open(ctx)
+	if err != nil {
+		return forge.Check{}, err
+	}
+	check, err := b.forge.Checks(ctx, number)
+	return check, b.explained(err, readVerdicts)
+}
+
+// Merge merges in the way that the server and the configuration allow.
+func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, message string) (forge.PullRequest, error) {
+	b, err := f.open(ctx)
+	if err != nil {
+		return forge.PullRequest{}, err
+	}
+	merged, err := b.forge.Merge(ctx, number, checked, message)
+	return merged, b.explained(err, writeContents)
+}
+
+// ClosePullRequest closes a pull request without a merge.
+func (f *Forge) ClosePullRequest(ctx context.Context, number int) error {
+	b, err := f.open(ctx)
+	if err == nil {
+		err = b.explained(b.forge.ClosePullRequest(ctx, number), writePulls)
+	}
+	return err
+}
+
+// BranchCheck implements forge.Branches.
+func (f *Forge) BranchCheck(ctx context.Context, branch string) (forge.Check, error) {
+	b, err := f.open(ctx)
+	if err != nil {
+		return forge.Check{}, err
+	}
+	check, err := b.forge.BranchCheck(ctx, branch)
+	return check, b.explained(err, readVerdicts)
+}
+
+// MayMerge implements forge.Mergeable.
+func (f *Forge) MayMerge(ctx context.Context, base string) error {
+	b, err := f.open(ctx)
+	if err == nil {
+		err = b.explained(b.forge.MayMerge(ctx, base), writeContents)
+	}
+	return err
+}
