@@ -67,6 +67,12 @@ if SIGNALBOX_RUNNERS=$(sh scripts/runners.sh); then
 else
 	skip "the tests of CI files with their runners: act, actionlint and gitlab-ci-local could not all be installed"
 fi
+# 12 minutes of CPU, once: a forge with CI. People who want it run scripts/gitea.sh first.
+if SIGNALBOX_GITEA=$(sh scripts/gitea.sh if-built); then
+	export SIGNALBOX_GITEA
+else
+	skip "the tests with a real forge: it is not built; to build it: sh scripts/gitea.sh"
+fi
 (cd / && go mod download github.com/fatih/color@v1.19.0) >/dev/null 2>&1 ||
 	skip "the run on a module that people use: the module proxy cannot be reached"
 hasDocker || skip "the tests with containers: no Docker daemon answers, and none can be started"

@@ -4,6 +4,8 @@ package forgetest
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"signalbox/internal/forge"
@@ -94,8 +96,22 @@ func Run(t *testing.T, newHarness func(*testing.T) Harness) {
 	RunMerging(t, newHarness)
 }
 
-// RunMerging runs the part of the suite that another way to merge can change.
-func RunMerging(t *testing.T, newHarness func(*testing.T) Harness) { run(t, newHarness, merging) }
+// RunMerging runs the part of the suite that another way to merge can change; of that, if there are names, the cases whose names contain one.
+func RunMerging(t *testing.T, newHarness func(*testing.T) Harness, names ...string) {
+	t.Helper()
+	some := merging
+	if len(names) > 0 {
+		some = nil
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(merging, func(c testCase) bool { return strings.Contains(c.name, name) })
+		if i < 0 {
+			t.Fatalf("no case is called %q", name)
+		}
+		some = append(some, merging[i])
+	}
+	run(t, newHarness, some)
+}
 
 type testCase struct {
 	name string

@@ -20,15 +20,17 @@ func atEveryInstant(t *testing.T, p *project, test func(t *testing.T, p *project
 			over = !died
 			return died
 		})
-		if t.Failed() {
+		switch {
+		case t.Failed():
 			t.Fatalf("after a kill at instant %d", n)
-		}
-		if over && n <= first {
-			t.Fatalf("there is no instant %d", n)
-		}
-		if over {
+		case over && n > first:
 			t.Logf("killed at every %d. instant from %d to %d", apart, first, n-apart)
 			return
+		case over && first == 0:
+			t.Fatal("there is no instant to kill at")
+		case over: // the operation is shorter
+			first = rand.IntN(first)
+			n = first - apart
 		}
 		p = p.fresh(t)
 	}
