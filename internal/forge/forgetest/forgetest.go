@@ -92,9 +92,12 @@ func (o Operation) Perform(ctx context.Context, f forge.Forge) error {
 
 // Run runs the suite. Each case gets its own harness.
 func Run(t *testing.T, newHarness func(*testing.T) Harness) {
-	run(t, newHarness, keeping)
+	RunKeeping(t, newHarness)
 	RunMerging(t, newHarness)
 }
+
+// RunKeeping runs the part of the suite about requests, comments and pull requests that are not merged.
+func RunKeeping(t *testing.T, newHarness func(*testing.T) Harness) { run(t, newHarness, keeping) }
 
 // RunMerging runs the part of the suite that another way to merge can change; of that, if there are names, the cases whose names contain one.
 func RunMerging(t *testing.T, newHarness func(*testing.T) Harness, names ...string) {

@@ -104,8 +104,15 @@ func (s *Server) MergeProposal(ctx context.Context, number int, head, message st
 	return s.merge(ctx, number, map[string]any{"Do": styles[0], "head_commit_id": head, "MergeTitleField": title, "MergeMessageField": strings.TrimSpace(rest)})
 }
 
-// RecordMerge marks a pull request as merged by a commit on its base. Most repositories don't allow that.
+// RecordMerge marks a pull request as merged by a commit on its base, if the repository allows that. Most don't.
 func (s *Server) RecordMerge(ctx context.Context, number int, commit string) error {
+	r, err := s.repository(ctx)
+	if err == nil && !r.AllowManual {
+		err = &forge.Failure{Kind: forge.Refused, Err: errors.New("the repository does not allow pull requests to be marked as merged")}
+	}
+	if err != nil {
+		return fmt.Errorf("mark pull request %d as merged: %w", number, err)
+	}
 	return s.merge(ctx, number, map[string]any{"Do": "manually-merged", "MergeCommitID": commit})
 }
 

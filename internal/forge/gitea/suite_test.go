@@ -44,8 +44,8 @@ func open(ctx context.Context, host process.Executor, client *http.Client, proje
 	return hosted.New(hosted.Config{Server: driver, Git: half, Store: documents, Merge: hosted.Way(at.Way), WithoutCI: true, Clock: time.Now}), nil
 }
 
-// sweep: each instant costs four pushes, and the instants of the git half alone are swept in package local.
-var sweep = flag.String("sweep", "sampled", `"all" kills at every instant in both ways to merge, "sampled" at some in one way, other ones in each run`)
+// sweep: each instant costs four pushes, and the instants of the git half alone are swept in package local. The same goes for the cases.
+var sweep = flag.String("sweep", "sampled", `"all" runs the whole suite in both ways to merge, and kills at every instant; "sampled" what is most the server's`)
 
 func every() int {
 	if *sweep == "all" {
@@ -57,17 +57,24 @@ func every() int {
 func TestForge(t *testing.T) {
 	t.Parallel()
 	needsServer(t)
+	exact := func(t *testing.T) forgetest.Harness { return newHarness(t, hosted.Exact) }
+	guarded := func(t *testing.T) forgetest.Harness { return newHarness(t, hosted.Guarded) }
 	t.Run("exact", func(t *testing.T) {
 		t.Parallel()
-		forgetest.Run(t, func(t *testing.T) forgetest.Harness { return newHarness(t, hosted.Exact) })
+		if *sweep == "all" {
+			forgetest.Run(t, exact)
+			return
+		}
+		forgetest.RunKeeping(t, exact)
+		forgetest.RunMerging(t, exact, "exactly the tested tree", "made by hand", "a remote that moved", "merging survives kill -9", "an interrupted merge", "a lost answer")
 	})
 	t.Run("guarded", func(t *testing.T) {
 		t.Parallel()
-		some := []string{"eight pull requests merged at once", "a lost answer makes no second merge"}
 		if *sweep == "all" {
-			some = nil
+			forgetest.RunMerging(t, guarded)
+			return
 		}
-		forgetest.RunMerging(t, func(t *testing.T) forgetest.Harness { return newHarness(t, hosted.Guarded) }, some...)
+		forgetest.RunMerging(t, guarded, "eight pull requests", "a lost answer")
 	})
 }
 
