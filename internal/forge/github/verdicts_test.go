@@ -52,11 +52,14 @@ func TestVerdictsAreTheNewestOfExactlyThisCommit(t *testing.T) {
 		}
 		run(1, commit, "queued", "queued", "")
 		run(1, other, "elsewhere too", "completed", "failure")
+		run(1, commit, "listed late", "completed", "failure")
+		older := st.CheckRuns[len(st.CheckRuns)-1]
+		st.CheckRuns = append(st.CheckRuns[:len(st.CheckRuns)-1], &githubtest.CheckRun{ID: older.ID + 1, Commit: commit, Name: older.Name, Status: "completed", Conclusion: "success", App: 1, Started: at}, older)
 	})
 	want := map[string]forge.VerdictState{
 		"retried": forge.Passed, "waits": forge.Pending, "broke": forge.Failed, "again": forge.Passed, "two apps": forge.Failed, "both": forge.Pending,
 		"success": forge.Passed, "neutral": forge.Passed, "skipped": forge.Passed, "failure": forge.Failed, "cancelled": forge.Failed,
-		"timed_out": forge.Failed, "action_required": forge.Failed, "queued": forge.Pending,
+		"timed_out": forge.Failed, "action_required": forge.Failed, "queued": forge.Pending, "listed late": forge.Passed,
 	}
 	if got := states(t, driver, commit); !reflect.DeepEqual(got, want) {
 		t.Errorf("the verdicts are %v, want %v", got, want)
