@@ -284,3 +284,29 @@ func (s *site) mergeByHand(t *testing.T, pr forge.PullRequest) {
 		t.Fatal(err)
 	}
 }
+
+func TestACommitThatSomeoneElsePushedIsNotMerged(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(c *hosted.Config) { c.Merge = hosted.Exact })
+	pr := s.open(t, s.change(t, "run-1"))
+	check, err := s.forge.Checks(t.Context(), pr.Number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := runGit(t, s.project, "commit-tree", "main^{tree}", "-p", pr.Head, "-m", "By someone else")
+	runGit(t, s.project, "push", "--quiet", "origin", more+":refs/heads/"+pr.Branch)
+	before := runGit(t, s.project, "ls-remote", "origin", "refs/heads/*")
+	if _, err := s.forge.Merge(t.Context(), pr.Number, check, "m"); !errors.Is(err, forge.ErrHeadMoved) {
+		t.Errorf("the merge gives %v", err)
+	}
+	if _, err := s.forge.Checks(t.Context(), pr.Number); !errors.Is(err, forge.ErrPending) {
+		t.Errorf("at first the check gives %v", err)
+	}
+	s.now = s.now.Add(3 * time.Minute)
+	if _, err := s.forge.Checks(t.Context(), pr.Number); !errors.Is(err, forge.ErrHeadMoved) {
+		t.Errorf("later the check gives %v", err)
+	}
+	if after := runGit(t, s.project, "ls-remote", "origin", "refs/heads/*"); after != before {
+		t.Errorf("the server had %s and has %s", before, after)
+	}
+}
