@@ -122,7 +122,7 @@ func TestWhatWouldRefuseAMergeIsKnownBeforeARunBegins(t *testing.T) {
 	if err := as(reader, "").MayMerge(t.Context(), "main"); !errors.Is(err, forge.ErrRemote) {
 		t.Errorf("without the right to push: %v", err)
 	}
-	if err := s.forge.MayMerge(t.Context(), "none"); !errors.Is(err, forge.ErrNotFound) && !errors.Is(err, forge.ErrNoBase) {
+	if err := s.forge.MayMerge(t.Context(), "none"); !errors.Is(err, forge.ErrNoBase) {
 		t.Errorf("without a base: %v", err)
 	}
 	if err := s.forge.MayMerge(t.Context(), "main"); err != nil {

@@ -55,6 +55,9 @@ func (f *Forge) way(ctx context.Context, base string) (forge.Repository, Way, er
 		return repository, "", fmt.Errorf("ask the forge for the repository: %w", err)
 	}
 	asked, err := f.Server.Required(ctx, base)
+	if errors.Is(err, forge.ErrNotFound) {
+		return repository, "", fmt.Errorf("%w: the forge lacks %q, so push it", forge.ErrNoBase, base)
+	}
 	if err != nil {
 		return repository, "", fmt.Errorf("ask the forge for the protection of %q: %w", base, err)
 	}
