@@ -38,7 +38,7 @@ func (p *App) FromHere(ref string) string {
 	return ref
 }
 
-// StartRuns runs each request, named by its number, its id or its file, as far as it goes without a person. It resumes the
+// StartRuns runs each request, named by its number, its id, its file or its address, as far as it goes without a person. It resumes the
 // request's run, or begins one.
 func (p *App) StartRuns(ctx context.Context, refs []string, watch Watcher) ([]Result, error) {
 	named := make([]string, len(refs))
@@ -107,7 +107,7 @@ func (p *App) LatestIf(ctx context.Context, r *engine.Engine, request forge.Requ
 			return workflow.RunRef{}, err
 		}
 	}
-	if err := may(); err != nil {
+	if err := errors.Join(may(), p.numberIsFree(ctx, request)); err != nil {
 		return workflow.RunRef{}, err
 	}
 	start, err := begin(ctx)

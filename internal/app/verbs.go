@@ -133,6 +133,10 @@ func (p *App) NewRequest(ctx context.Context, title, description string) (forge.
 	if strings.TrimSpace(title) == "" {
 		return forge.Request{}, &problem.Error{Err: errors.New("a request needs a title"), Hint: `signalbox new "what should be different"`, Code: problem.Usage}
 	}
-	request, err := p.Forge.OpenRequest(ctx, "new/"+rand.Text(), title, description)
+	files := p.Forge
+	if p.Hosted != nil { // an issue is opened on the forge's own page
+		files = p.Hosted.Files()
+	}
+	request, err := files.OpenRequest(ctx, "new/"+rand.Text(), title, description)
 	return request, wire.Explained(err)
 }

@@ -32,6 +32,9 @@ func newHub(t *testing.T, config string) *hub {
 	h.With(func(st *githubtest.State) {
 		st.Tokens[forgeToken] = githubtest.Person
 		now := st.Now
+		for n := range 41 { // the stand-in counts what there is
+			st.Issues[n+1] = &githubtest.Issue{Title: "Settled", Closed: true, Created: now, Updated: now}
+		}
 		st.Issues[42] = &githubtest.Issue{Title: "Greet the world", Body: "greeting.txt says hello world. @everyone", Author: "mallory", Labels: []string{"bug"}, Created: now, Updated: now}
 	})
 	h.Commit("main", map[string]string{"greeting.txt": "hello\n", "agent.sh": agentOfForge,
@@ -180,4 +183,67 @@ func (h *hub) agentLog() string {
 		all.Write(text)
 	}
 	return all.String()
+}
+
+func TestIssuesOfAForgeAreListedAndNamed(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "")
+	h.With(func(st *githubtest.State) {
+		st.Issues[7] = &githubtest.Issue{Title: "Hidden \u202eeman\x1b[31m", Author: "mallory", Assignee: "ada", Created: st.Now, Updated: st.Now}
+	})
+	for _, c := range []struct {
+		args, says, not string
+		code            int
+	}{
+		{args: "list", says: "Only here", not: "Greet the world"},
+		{args: "list --forge", says: "Greet the world  bug", not: "Only here"},
+		{args: "list --forge --label bug", says: "#42", not: "Hidden"},
+		{args: "list --forge --assignee ada --json", says: `"number": 7`, not: "\x1b"},
+		{args: "list --label bug", says: "signalbox list --forge --label", code: 2},
+		{args: "run 7", says: "RQ-20260101-007; or the issue: " + h.URL + "/octo-org/engine/issues/7", code: 2},
+		{args: "session start 7 --headless", says: "name the file: RQ-20260101-007", code: 2},
+		{args: "run 43", says: `there is no issue "43"`, code: 6},
+		{args: "run https://github.com/octo-org/engine/issues/42", says: "it is not an issue of this project's repository", code: 6},
+		{args: "run " + h.URL + "/octo-org/other/issues/42", says: "want " + h.URL + "/octo-org/engine/issues/NUMBER", code: 6},
+		{args: "run " + h.URL + "/octo-org/engine/pull/42", says: "it is not an issue of this project's repository", code: 6},
+		{args: "status " + h.URL + "/octo-org/Engine/issues/42#comment", says: "there is no run of", code: 6},
+		{args: "__complete run 4", says: "42\tGreet the world (new)"},
+	} {
+		if out := h.by(c.code, strings.Fields(c.args)...); !strings.Contains(out, c.says) || c.not != "" && strings.Contains(out, c.not) {
+			t.Errorf("signalbox %s printed, without %q:\n%s", c.args, c.says, out)
+		}
+	}
+}
+
+// Whatever the forge refuses, the user is told what to type, and no run begins.
+func TestWhatAForgeRefusesSaysWhatToType(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "")
+	for _, c := range []struct {
+		fault githubtest.Fault
+		env   []string
+		says  []string
+	}{
+		{env: []string{"ENTRY_WORD="}, says: []string{"ENTRY_WORD is not set", "set ENTRY_WORD where you start Signalbox"}},
+		{env: []string{"ENTRY_WORD=expired-entry-word"}, says: []string{"Bad credentials", "start Signalbox with it in ENTRY_WORD"}},
+		{fault: githubtest.Fault{Path: "/issues/42", Status: 403, Body: `{"message":"Resource not accessible by personal access token"}`},
+			says: []string{"Issues: read", "docs/forges.md"}},
+		{fault: githubtest.Fault{Path: "/issues/42", Status: 429, Header: map[string][]string{"Retry-After": {"600"}}, Body: `{"message":"slow down"}`},
+			says: []string{"too many calls: try again after "}},
+		{fault: githubtest.Fault{Path: "/issues/42", Status: 502, Body: "<html>"}, says: []string{"signalbox doctor"}},
+	} {
+		if c.fault.Status != 0 {
+			h.Inject(c.fault)
+		}
+		run := h.startWith(append(h.env, c.env...), "run", "42")
+		code, out := run.wait(), run.out.String()
+		for _, says := range c.says {
+			if code != 1 || !strings.Contains(out, says) || strings.Contains(out, "expired-entry-word") {
+				t.Errorf("exit code %d, and without %q:\n%s", code, says, out)
+			}
+		}
+	}
+	if len(h.stages()) > 0 {
+		t.Error("a run began")
+	}
 }

@@ -29,7 +29,7 @@ func (s *Sessions) Plan(ctx context.Context, refs []string) (*Plan, error) {
 	plan := &Plan{Requests: map[int]forge.Request{}, needs: map[int][]int{}}
 	var unknown []string
 	for _, ref := range refs {
-		request, err := s.Forge.Request(ctx, s.FromHere(ref))
+		request, err := s.Named(ctx, ref)
 		switch {
 		case errors.Is(err, forge.ErrNotFound):
 			unknown = append(unknown, ref)

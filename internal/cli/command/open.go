@@ -63,6 +63,7 @@ func Runs(a *Invocation, takes func(app.Listing) bool, several bool) cobra.Compl
 func Requests(a *Invocation) cobra.CompletionFunc {
 	return numbers(a, true, func(ctx context.Context, p *Project, latest []store.RunSummary) []app.Listing {
 		requests, _ := p.Forge.Requests(ctx) // list shows the broken ones
+		requests = append(requests, p.OpenIssues(ctx)...)
 		return slices.DeleteFunc(p.Listings(ctx, latest, requests, false), func(l app.Listing) bool { return l.State == workflow.Done })
 	})
 }

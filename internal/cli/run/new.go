@@ -46,7 +46,7 @@ func newNew(a *command.Invocation) *cobra.Command {
 			}
 			return a.Show(request, func() {
 				a.Print("%s is request %d: %s\n", redact.Line(request.Path, 200), request.Number, redact.Line(request.Title, 200))
-				a.Print("start it: signalbox run %d\n", request.Number)
+				a.Print("start it: signalbox run %s\n", p.NameOf(request))
 			})
 		},
 	}
@@ -91,7 +91,7 @@ func edited(ctx context.Context, p *command.Project, request forge.Request) (for
 		return request, nil
 	}
 	if err != nil {
-		return request, &problem.Error{Err: err, Hint: fmt.Sprintf("the request is in %s; edit it there, then: signalbox run %d", request.Path, request.Number)}
+		return request, &problem.Error{Err: err, Hint: fmt.Sprintf("the request is in %s; edit it there, then: signalbox run %s", request.Path, p.NameOf(request))}
 	}
 	edited, err := p.Forge.Request(ctx, request.Path)
 	if errors.Is(err, forge.ErrNotFound) {

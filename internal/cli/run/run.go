@@ -104,10 +104,6 @@ func newStatus(a *command.Invocation) *cobra.Command {
 	}
 }
 
-func newList(a *command.Invocation) *cobra.Command {
-	return &cobra.Command{Use: "list", RunE: func(c *cobra.Command, _ []string) error { return list(c.Context(), a, false) }}
-}
-
 func list(ctx context.Context, a *command.Invocation, runsOnly bool) error {
 	p, err := a.Open(ctx)
 	if err != nil {

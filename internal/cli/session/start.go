@@ -55,7 +55,7 @@ func startSession(ctx context.Context, a *command.Invocation, ref string, how se
 	if err != nil {
 		return err
 	}
-	request, err := p.Forge.Request(ctx, p.FromHere(ref))
+	request, err := p.Named(ctx, ref)
 	if err != nil {
 		return wire.Explained(err)
 	}

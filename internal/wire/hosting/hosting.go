@@ -169,4 +169,4 @@ func (f *Forge) Server(ctx context.Context) (server forge.Server, page string, e
 }
 
 // Files has the requests that are files.
-func (f *Forge) Files() *local.Forge { return f.config.Files }
+func (f *Forge) Files() forge.Forge { return f.config.Files }
