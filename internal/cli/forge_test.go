@@ -26,7 +26,8 @@ type hub struct {
 	env []string
 }
 
-func newHub(t *testing.T, config string) *hub {
+// newHub makes one; more are further keys of forge.
+func newHub(t *testing.T, more string) *hub {
 	t.Helper()
 	h := &hub{&project{t, projectDir(t)}, githubtest.New(t), nil}
 	h.With(func(st *githubtest.State) {
@@ -38,8 +39,8 @@ func newHub(t *testing.T, config string) *hub {
 		st.Issues[42] = &githubtest.Issue{Title: "Greet the world", Body: "greeting.txt says hello world. @everyone", Author: "mallory", Labels: []string{"bug"}, Created: now, Updated: now}
 	})
 	h.Commit("main", map[string]string{"greeting.txt": "hello\n", "agent.sh": agentOfForge,
-		".signalbox/config.yaml": "forge: {driver: github, token: ENTRY_WORD}\nworkflow: simple\napprove: auto\ntests: [grep -q hello greeting.txt]\n" +
-			"roles: {planner: none, reviewer: none, repairer: none}\nagents: {shell: {driver: command, command: [sh, ./agent.sh]}}\n" + config,
+		".signalbox/config.yaml": "forge: {driver: github, token: ENTRY_WORD" + more + "}\nworkflow: simple\napprove: auto\ntests: [grep -q hello greeting.txt]\n" +
+			"roles: {planner: none, reviewer: none, repairer: none}\nagents: {shell: {driver: command, command: [sh, ./agent.sh]}}\n",
 		"requests/own.md": "---\nid: RQ-20260101-007\nnumber: 7\ntitle: Only here\n---\n\nSomething.\n"})
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[credential]\nhelper = \"!f() { echo username=grace; echo password=ghp_grace; }; f\"\n"), 0o600); err != nil {
@@ -245,5 +246,58 @@ func TestWhatAForgeRefusesSaysWhatToType(t *testing.T) {
 	}
 	if len(h.stages()) > 0 {
 		t.Error("a run began")
+	}
+}
+
+func TestDoctorSaysHowItStandsWithTheForge(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "")
+	h.wants(0, nil, h.URL+"/octo-org/engine as ada, by the token in ENTRY_WORD", "into main by exact: the account may push to the branch")
+	h.With(func(st *githubtest.State) {
+		st.Rules["main"] = []map[string]any{{"type": "pull_request", "parameters": map[string]any{"required_approving_review_count": 1,
+			"allowed_merge_methods": []string{"merge"}, "dismiss_stale_reviews_on_push": false, "require_code_owner_review": false,
+			"require_last_push_approval": false, "required_review_thread_resolution": false}}}
+	})
+	h.wants(0, nil, "into main by guarded: the branch is protected against pushes")
+	h.wants(1, []string{"ENTRY_WORD=ghp_mallory"}, "mallory may not push branches", "Contents: read and write")
+	h.wants(1, []string{"ENTRY_WORD=expired-entry-word"}, "Bad credentials", "start Signalbox with it in ENTRY_WORD")
+	h.wants(1, []string{"ENTRY_WORD="}, "ENTRY_WORD is not set")
+	h.git("remote", "set-url", "origin", "https://ada:hunter2-and-more@127.0.0.1:1/octo-org/engine")
+	h.wants(1, nil, "https://127.0.0.1:1/octo-org/engine: ", "signalbox doctor")
+	h.git("remote", "set-url", "origin", "/srv/git/engine.git")
+	h.wants(1, nil, "names no repository on a server", "set url and repository below forge")
+}
+
+// wants has doctor end with an exit code and say something.
+func (h *hub) wants(code int, env []string, says ...string) {
+	h.Helper()
+	c := h.startWith(append(h.env, env...), "doctor")
+	got := c.wait()
+	for _, text := range says {
+		if out := c.out.String(); got != code || !strings.Contains(out, text) || strings.Contains(out, "hunter2") {
+			h.Errorf("exit code %d, want %d; without %q, or with a password:\n%s", got, code, text, out)
+		}
+	}
+}
+
+// A token that ends in mid-run stops the run with what to renew, a server that asks to wait does not, and the run goes on where it was: with one
+// agent's call, one pull request and one merge.
+func TestARunGoesOnWhereAForgeRefusedIt(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, ", ci: none")
+	h.Inject(githubtest.Fault{Method: "POST", Path: "/pulls", Status: 401, Body: `{"message":"Bad credentials"}`})
+	out := h.by(3, "run", "42")
+	for _, says := range []string{"FORGE_UNAUTHORIZED", "start Signalbox with it in ENTRY_WORD", "signalbox resume 42"} {
+		if !strings.Contains(out, says) {
+			t.Errorf("without %q:\n%s", says, out)
+		}
+	}
+	h.Inject(githubtest.Fault{Method: "POST", Path: "/pulls", Status: 429, Header: map[string][]string{"Retry-After": {"1"}}, Body: `{"message":"slow down"}`})
+	if out := h.by(0, "resume", "42"); !strings.Contains(out, "too many calls") {
+		t.Errorf("it does not say that it waits:\n%s", out)
+	}
+	h.isMerged(42, h.stages()["42"].Details.Head)
+	if calls := strings.Count(h.agentLog(), "SIGNALBOX_ISSUE=42"); calls != 1 {
+		t.Errorf("the agent was called %d times", calls)
 	}
 }

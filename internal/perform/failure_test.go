@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/environment"
@@ -42,6 +43,11 @@ func TestOnlyPassingErrorsAreRetried(t *testing.T) {
 		{&store.BrokenError{Path: "runs/RQ-1/planning.json", Reason: "unexpected EOF"}, false, "runs/RQ-1/planning.json"},
 		{&store.BrokenError{Path: "environments.json", Line: 2, Column: 1, Reason: "unexpected EOF"}, false, "move it away: environments.json;"},
 		{fmt.Errorf("%w: %w", forge.ErrRemote, git.ErrNoSSH), false, "apt-get install openssh-client"},
+		{&forge.Failure{Kind: forge.Limited, RetryAfter: time.Hour}, true, "limit is reset"},
+		{&forge.Failure{Kind: forge.Unavailable, Status: 502}, true, "signalbox doctor"},
+		{&forge.Failure{Kind: forge.Unauthorized, Status: 401}, false, "renew the key of the forge's App"},
+		{&forge.Failure{Kind: forge.Forbidden, Status: 403}, false, "the right that the message names"},
+		{&forge.Failure{Kind: forge.Refused, Status: 422, Err: forge.ErrNotFound}, false, "settle on the forge"},
 		{fmt.Errorf("write: %w: %w", store.ErrWrite, syscall.ENOSPC), false, "free disk space"},
 	} {
 		err := fmt.Errorf("do something: %w", c.err)
@@ -52,6 +58,26 @@ func TestOnlyPassingErrorsAreRetried(t *testing.T) {
 		}
 		if !got.Retryable && !strings.Contains(lines[len(lines)-1], "signalbox resume 42") {
 			t.Errorf("%v: no way to resume in %q", err, lines)
+		}
+	}
+}
+
+func TestAnUntestedMergeIsForAPersonToLookAt(t *testing.T) {
+	t.Parallel()
+	x := &execution{Performer: &Performer{}, run: workflow.Run{Details: workflow.Details{Base: "main"}}}
+	got := x.failure(workflow.Action{Kind: workflow.MergePullRequest}, fmt.Errorf("merge: %w", forge.ErrUntested))
+	if got.ReasonCode != workflow.MergedUntestedCode || got.Retryable || !strings.Contains(commandline.Lines(&got)[0], "test what is on main") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestRefusedCredentialsAreNamed(t *testing.T) {
+	t.Parallel()
+	for want, access := range map[string]Access{"with it in MY_TOKEN": {Variable: "MY_TOKEN"}, "log in to the forge again: gh auth login": {Program: []string{"gh", "auth", "login"}}} {
+		p := &Performer{Config: Config{Access: func() Access { return access }}}
+		got := (&execution{Performer: p}).failure(workflow.Action{Kind: workflow.OpenPullRequest}, &forge.Failure{Kind: forge.Unauthorized})
+		if says := strings.Join(commandline.Lines(&got), "; "); got.ReasonCode != workflow.ForgeUnauthorizedCode || !strings.Contains(says, want) {
+			t.Errorf("%s: %s, want %q", got.ReasonCode, says, want)
 		}
 	}
 }

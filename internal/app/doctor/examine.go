@@ -43,7 +43,9 @@ func Examine(ctx context.Context, project *app.App) []Finding {
 		p.lookAtAgents(ctx, add)
 		p.lookAtNotifications(add)
 		p.lookAtBroughtSettings(ctx, add)
-		p.lookAtStart(ctx, add)
+		if p.lookAtForge(ctx, add) {
+			p.lookAtStart(ctx, add)
+		}
 	}
 	if p.Trust.Standing != wire.TrustWithheld {
 		p.lookAtHealth(ctx, add)

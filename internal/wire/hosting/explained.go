@@ -49,7 +49,7 @@ func (b *built) explained(err error, needs right) error {
 			p.Hint = "the forge has had too many calls: try again after " + b.clock().Add(failure.RetryAfter).Format(time.TimeOnly)
 		}
 	case forge.Unavailable:
-		p.Hint = "see whether the forge is reached: signalbox doctor"
+		p.Hint = "check the network, the proxy and forge.url; then see whether the forge is reached: signalbox doctor"
 	}
 	return p
 }

@@ -1,0 +1,138 @@
+package hosting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"signalbox/internal/config"
+	"signalbox/internal/forge"
+	"signalbox/internal/forge/hosted"
+	"signalbox/internal/redact"
+)
+
+// Standing is what the server says of us and of the repository.
+type Standing struct {
+	// Page is the repository's address; Account is who we are there.
+	Page    string
+	Account string
+	// Way is how merges into the base are made, and Why.
+	Way, Why string
+	// Lacks are what the driver can't do.
+	Lacks []string
+	// Budget is what is left of the server's limits; empty if it told none.
+	Budget string
+	// Missing are the rights that the account lacks, each with what to type.
+	Missing []error
+}
+
+// Examine asks the server, by calls that change nothing, for what runs into base need. commit is one that the server has; empty asks for no verdicts.
+func (f *Forge) Examine(ctx context.Context, base, commit string) (Standing, error) {
+	b, err := f.open(ctx)
+	if err != nil {
+		return Standing{}, err
+	}
+	s := Standing{Page: b.address.page(), Lacks: lacking(b.server)}
+	account, err := b.server.Whoami(ctx)
+	if err != nil {
+		return s, b.explained(err, readIssues)
+	}
+	s.Account = redact.Line(account.Name, maxShown)
+	repository, err := b.server.Repository(ctx)
+	if err != nil {
+		return s, b.explained(err, writeContents)
+	}
+	if !repository.MayPush {
+		s.Missing = append(s.Missing, fmt.Errorf("%s may not push branches to %s: the right that it needs: %s", s.Account, s.Page, writeContents.on(f.Name())))
+	}
+	required, err := b.server.Required(ctx, base)
+	switch {
+	case errors.Is(err, forge.ErrNotFound):
+		s.Missing = append(s.Missing, fmt.Errorf("the forge lacks the branch %q, so push it", base))
+	case err != nil:
+		return s, b.explained(err, readVerdicts)
+	default:
+		s.Way, s.Why = wayOf(f.config.Settings.Merge, repository, required)
+	}
+	if s.Way == config.MergeGuarded && !repository.MayMerge {
+		s.Missing = append(s.Missing, fmt.Errorf("%s may not merge pull requests of %s", s.Account, s.Page))
+	}
+	if _, err := b.server.Issues(ctx, forge.Query{}, 1); err != nil {
+		s.Missing = append(s.Missing, b.explained(err, readIssues))
+	}
+	if commit != "" {
+		if _, err := b.server.Verdicts(ctx, commit); err != nil {
+			s.Missing = append(s.Missing, b.explained(err, readVerdicts))
+		}
+	}
+	s.Budget = left(b.server)
+	return s, nil
+}
+
+// wayOf names the way that package hosted chooses, and says why it does. An empty way means that nothing can be merged.
+func wayOf(wanted string, r forge.Repository, asked forge.Requirements) (way, why string) {
+	switch {
+	case wanted == config.MergeQueue:
+		return "", "forge.merge is queue, and merge queues are not supported yet"
+	case wanted == config.MergeExact && (asked.PushRefused || asked.Queue):
+		return "", "forge.merge is exact, and the branch is protected against pushes"
+	case wanted == config.MergeExact:
+		return config.MergeExact, "forge.merge says so"
+	case asked.Queue:
+		return "", "the branch is merged by a queue, and merge queues are not supported yet"
+	case wanted == config.MergeGuarded:
+		return config.MergeGuarded, "forge.merge says so"
+	case asked.Unknown:
+		return config.MergeGuarded, "the account may not read the protection of the branch"
+	case asked.PushRefused:
+		return config.MergeGuarded, "the branch is protected against pushes"
+	case asked.Approvals > 0:
+		return config.MergeGuarded, fmt.Sprintf("%d must approve on the forge", asked.Approvals)
+	case len(r.Methods) > 0 && !slices.Contains(r.Methods, "merge"):
+		return config.MergeGuarded, "the repository does not allow merge commits"
+	}
+	return string(hosted.Exact), "the account may push to the branch"
+}
+
+// lacking names the capabilities that a driver has not.
+func lacking(server forge.Server) (names []string) {
+	for _, capability := range []struct {
+		name string
+		has  func() bool
+	}{
+		{"logs of failed checks", func() bool { _, has := server.(forge.Logged); return has }},
+		{"publishing verdicts", func() bool { _, has := server.(forge.Publisher); return has }},
+		{"labels", func() bool { _, has := server.(forge.Labeler); return has }},
+		{"reviews", func() bool { _, has := server.(forge.Reviewed); return has }},
+		{"review threads", func() bool { _, has := server.(forge.Threaded); return has }},
+		{"resolving threads", func() bool { _, has := server.(forge.Answering); return has }},
+		{"merge queue", func() bool { _, has := server.(forge.Queue); return has }},
+		{"hiding comments", func() bool { _, has := server.(forge.Minimizer); return has }},
+		{"reactions", func() bool { _, has := server.(forge.Acknowledger); return has }},
+		{"rights of accounts", func() bool { _, has := server.(forge.Permitted); return has }},
+		{"webhooks", func() bool { _, has := server.(forge.Hooked); return has }},
+	} {
+		if !capability.has() {
+			names = append(names, capability.name)
+		}
+	}
+	return names
+}
+
+// left says what remains of the server's tightest limit.
+func left(server forge.Server) string {
+	metered, ok := server.(forge.Metered)
+	if !ok {
+		return ""
+	}
+	text, least := "", -1
+	for name, budget := range metered.Use().Budgets {
+		if least < 0 || budget.Remaining < least {
+			least = budget.Remaining
+			text = fmt.Sprintf("%d of %d calls left (%s) until %s", budget.Remaining, budget.Limit, redact.Line(name, maxShown), budget.Reset.Local().Format(time.TimeOnly))
+		}
+	}
+	return text
+}
