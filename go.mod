@@ -25,7 +25,6 @@ require (
 
 require (
 	github.com/getkin/kin-openapi v0.153.0
-	github.com/google/go-github/v89 v89.0.0
 	github.com/vektah/gqlparser/v2 v2.5.64
 	golang.org/x/net v0.62.0
 )
@@ -35,7 +34,6 @@ require (
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/go-openapi/jsonpointer v0.22.5 // indirect
 	github.com/go-openapi/swag/jsonname v0.25.5 // indirect
-	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	go.yaml.in/yaml/v4 v4.0.0 // indirect
 )

@@ -17,6 +17,8 @@ var selections = []struct {
 	{"scripts/suite.sh", `-run (\w+) \$agents`, []string{"internal/agent/claude"}},
 	{"Makefile", `-run '([^']+)' \./internal/cli `, []string{"internal/cli"}},
 	{"Makefile", `-run '([^']+)' \./internal/environment/clone `, []string{"internal/environment/clone"}},
+	{"Makefile", `-run '([^']+)' \./internal/forge/github `, []string{"internal/forge/github"}},
+	{"Makefile", `-run '([^']+)' \./internal/forge/gitea `, []string{"internal/forge/gitea"}},
 	{"Makefile", `-run '([^']+)' \./internal/store`, []string{"internal/store"}},
 	{"Makefile", `(?m)^BENCHMARKS = \^(\S+?)\$`, []string{"internal/cli", "internal/store"}},
 }

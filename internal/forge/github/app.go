@@ -12,11 +12,11 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
+	"strconv"
 	"sync"
 	"time"
-
-	"github.com/google/go-github/v89/github"
 )
 
 const (
@@ -63,7 +63,7 @@ type installation struct {
 	app         App
 	owner, name string
 	// rest authenticates as the App itself.
-	rest      *github.Client
+	rest      *http.Client
 	server    *Server
 	transport *transport
 	now       func() time.Time
@@ -81,9 +81,8 @@ func newInstallation(app *App, s *Server) (*installation, error) {
 	i.transport = &transport{base: s.transport.base, at: s.at, now: s.now, meter: s.transport.meter, token: i.jwt}
 	// A refused JWT is made anew: the refusal's Date header tells how far this machine's clock is off.
 	i.transport.forget = func(string) {}
-	var err error
-	i.rest, err = restClient(i.transport)
-	return i, err
+	i.rest = &http.Client{Transport: i.transport, CheckRedirect: i.transport.redirect}
+	return i, nil
 }
 
 // serverTime is the present by GitHub's clock, as far as its answers have shown it.
@@ -117,17 +116,23 @@ func (i *installation) token(ctx context.Context) (string, error) {
 		return i.current, nil
 	}
 	if i.app.Installation == 0 {
-		found, _, err := i.rest.Apps.GetRepositoryInstallation(ctx, i.owner, i.name)
-		if err != nil {
+		var found struct{ ID int64 }
+		if _, err := i.server.callBy(ctx, i.rest, request{method: http.MethodGet, path: "installation", out: &found}); err != nil {
 			return "", fmt.Errorf("find the App's installation in %s/%s: %w", i.owner, i.name, i.server.judged(err))
 		}
-		i.app.Installation = found.GetID()
+		i.app.Installation = found.ID
 	}
-	made, _, err := i.rest.Apps.CreateInstallationToken(ctx, i.app.Installation, &github.InstallationTokenOptions{Repositories: []string{i.name}})
-	if err != nil {
+	var made struct {
+		Token     string
+		ExpiresAt time.Time `json:"expires_at"`
+	}
+	if _, err := i.server.callBy(ctx, i.rest, request{
+		method: http.MethodPost, root: "app/installations/" + strconv.FormatInt(i.app.Installation, 10) + "/access_tokens",
+		in: map[string]any{"repositories": []string{i.name}}, out: &made,
+	}); err != nil {
 		return "", fmt.Errorf("renew the token of the App's installation: %w", i.server.judged(err))
 	}
-	i.current, i.expires = made.GetToken(), made.GetExpiresAt().Time
+	i.current, i.expires = made.Token, made.ExpiresAt
 	return i.current, nil
 }
 

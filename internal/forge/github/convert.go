@@ -2,9 +2,6 @@ package github
 
 import (
 	"strings"
-	"time"
-
-	"github.com/google/go-github/v89/github"
 
 	"signalbox/internal/forge"
 )
@@ -18,9 +15,9 @@ const maxDescription = 140
 // checkMark tells our check runs from those of others with the same name.
 const checkMark = "signalbox"
 
-func repository(r *github.Repository) forge.Repository {
-	found := forge.Repository{Path: r.GetFullName(), Page: r.GetHTMLURL(), DefaultBranch: r.GetDefaultBranch(), SeesPushes: true}
-	found.MayPush = r.GetPermissions().GetPush() && !r.GetArchived()
+func repository(r repositoryAnswer) forge.Repository {
+	found := forge.Repository{Path: r.FullName, Page: r.HTMLURL, DefaultBranch: r.DefaultBranch, SeesPushes: true}
+	found.MayPush = r.Permissions.Push && !r.Archived
 	found.MayMerge = found.MayPush
 	for _, way := range []struct {
 		name    string
@@ -33,46 +30,45 @@ func repository(r *github.Repository) forge.Repository {
 	return found
 }
 
-func issue(i *github.Issue) forge.Issue {
+func issue(i *issueAnswer) forge.Issue {
 	found := forge.Issue{
-		Number: i.GetNumber(), Title: i.GetTitle(), Body: i.GetBody(), Author: i.GetUser().GetLogin(),
-		Closed: i.GetState() == "closed", Page: i.GetHTMLURL(), UpdatedAt: i.GetUpdatedAt().Time,
+		Number: i.Number, Title: i.Title, Body: i.Body, Author: i.User.Login,
+		Closed: i.State == "closed", Page: i.HTMLURL, UpdatedAt: i.UpdatedAt,
 	}
 	for _, l := range i.Labels {
-		found.Labels = append(found.Labels, l.GetName())
+		found.Labels = append(found.Labels, l.Name)
 	}
 	return found
 }
 
 // remark counts one that an application wrote in a person's name as a program's.
-func (c comment) remark() forge.Remark {
+func (c commentAnswer) remark() forge.Remark {
 	return forge.Remark{
-		ID: c.GetID(), Author: c.GetUser().GetLogin(), Body: c.GetBody(), Page: c.GetHTMLURL(),
-		ByBot:  isBot(c.GetUser().GetLogin(), c.GetUser().GetType()) || c.Via != nil,
-		Edited: c.GetUpdatedAt().After(c.GetCreatedAt().Time), CreatedAt: c.GetCreatedAt().Time,
+		ID: c.ID, Author: c.User.Login, Body: c.Body, Page: c.HTMLURL,
+		ByBot:  isBot(c.User.Login, c.User.Type) || c.Via != nil,
+		Edited: c.UpdatedAt.After(c.CreatedAt), CreatedAt: c.CreatedAt,
 	}
 }
 
 func isBot(login, kind string) bool { return kind == "Bot" || strings.HasSuffix(login, botSuffix) }
 
-func proposal(p *github.PullRequest) forge.Proposal {
+func proposal(p pullAnswer) forge.Proposal {
 	found := forge.Proposal{
-		Number: p.GetNumber(), Title: p.GetTitle(), Body: p.GetBody(), Branch: p.GetHead().GetRef(), Base: p.GetBase().GetRef(),
-		Head: p.GetHead().GetSHA(), Draft: p.GetDraft(), State: forge.Open, Page: p.GetHTMLURL(),
+		Number: p.Number, Title: p.Title, Body: p.Body, Branch: p.Head.Ref, Base: p.Base.Ref,
+		Head: p.Head.SHA, Draft: p.Draft, State: forge.Open, Page: p.HTMLURL,
 	}
 	switch {
 	case p.MergedAt != nil:
-		at := p.GetMergedAt().Time
-		found.State, found.MergedAt, found.MergeCommit = forge.Merged, &at, p.GetMergeCommitSHA() // of an open one it is a trial's
-	case p.GetState() == "closed":
+		found.State, found.MergedAt, found.MergeCommit = forge.Merged, p.MergedAt, p.MergeCommitSHA // of an open one it is a trial's
+	case p.State == "closed":
 		found.State = forge.Closed
 	}
 	return found
 }
 
-func statusVerdict(s *github.RepoStatus) forge.Verdict {
-	v := forge.Verdict{Name: s.GetContext(), State: forge.Failed, Summary: s.GetDescription(), Page: s.GetTargetURL(), At: s.GetUpdatedAt().Time}
-	switch s.GetState() {
+func statusVerdict(s *statusAnswer) forge.Verdict {
+	v := forge.Verdict{Name: s.Context, State: forge.Failed, Summary: s.Description, Page: s.TargetURL, At: s.UpdatedAt}
+	switch s.State {
 	case "success":
 		v.State = forge.Passed
 	case "pending":
@@ -81,30 +77,30 @@ func statusVerdict(s *github.RepoStatus) forge.Verdict {
 	return v
 }
 
-func checkVerdict(r *github.CheckRun) forge.Verdict {
-	v := forge.Verdict{Name: r.GetName(), State: forge.Failed, Summary: r.GetOutput().GetTitle(), Page: r.GetDetailsURL(), At: r.GetCompletedAt().Time}
+func checkVerdict(r checkAnswer) forge.Verdict {
+	v := forge.Verdict{Name: r.Name, State: forge.Failed, Summary: r.Output.Title, Page: r.DetailsURL, At: r.CompletedAt}
 	if v.Page == "" {
-		v.Page = r.GetHTMLURL()
+		v.Page = r.HTMLURL
 	}
 	if v.At.IsZero() {
-		v.At = r.GetStartedAt().Time
+		v.At = r.StartedAt
 	}
-	switch r.GetConclusion() {
+	switch r.Conclusion {
 	case "success", "neutral", "skipped":
 		v.State = forge.Passed
 	}
-	if r.GetStatus() != "completed" {
+	if r.Status != "completed" {
 		v.State = forge.Pending
 	}
 	return v
 }
 
-func review(r *github.PullRequestReview) (forge.Review, bool) {
+func review(r reviewAnswer) (forge.Review, bool) {
 	said := forge.Review{ // one that was dismissed says nothing any more
-		Author: r.GetUser().GetLogin(), Commit: r.GetCommitID(), State: forge.Commented, Body: r.GetBody(), Page: r.GetHTMLURL(),
-		At: r.GetSubmittedAt().Time,
+		Author: r.User.Login, Commit: r.CommitID, State: forge.Commented, Body: r.Body, Page: r.HTMLURL,
+		At: r.SubmittedAt,
 	}
-	switch r.GetState() {
+	switch r.State {
 	case "APPROVED":
 		said.State = forge.Approved
 	case "CHANGES_REQUESTED":
@@ -116,11 +112,11 @@ func review(r *github.PullRequestReview) (forge.Review, bool) {
 }
 
 // status is the verdict as a commit status.
-func status(v forge.Verdict) github.RepoStatus {
+func status(v forge.Verdict) map[string]string {
 	states := map[forge.VerdictState]string{forge.Passed: "success", forge.Failed: "failure", forge.Pending: "pending"}
-	made := github.RepoStatus{State: github.Ptr(states[v.State]), Context: &v.Name, Description: github.Ptr(shortened(v.Summary))}
+	made := map[string]string{"state": states[v.State], "context": v.Name, "description": shortened(v.Summary)}
 	if v.Page != "" {
-		made.TargetURL = &v.Page
+		made["target_url"] = v.Page
 	}
 	return made
 }
@@ -133,34 +129,20 @@ func shortened(text string) string {
 	return string(runes[:maxDescription-1]) + "…"
 }
 
-// check is the verdict as a new check run, checkUpdate as a change of one.
-func check(commit string, v forge.Verdict) github.CreateCheckRunOptions {
-	u := checkUpdate(v)
-	return github.CreateCheckRunOptions{
-		Name: v.Name, HeadSHA: commit, ExternalID: u.ExternalID, DetailsURL: u.DetailsURL, Status: u.Status,
-		Conclusion: u.Conclusion, CompletedAt: u.CompletedAt, Output: u.Output,
-	}
-}
-
-func checkUpdate(v forge.Verdict) github.UpdateCheckRunOptions {
-	u := github.UpdateCheckRunOptions{Name: v.Name, ExternalID: github.Ptr(checkMark), Status: github.Ptr("in_progress")}
+// check is the verdict as a check run.
+func check(v forge.Verdict) map[string]any {
+	made := map[string]any{"name": v.Name, "external_id": checkMark, "status": "in_progress"}
 	if v.Page != "" {
-		u.DetailsURL = &v.Page
+		made["details_url"] = v.Page
 	}
 	if v.Summary != "" {
-		u.Output = &github.CheckRunOutput{Title: &v.Summary, Summary: &v.Summary}
+		made["output"] = map[string]string{"title": v.Summary, "summary": v.Summary}
 	}
 	if v.State != forge.Pending {
-		conclusion := map[forge.VerdictState]string{forge.Passed: "success", forge.Failed: "failure"}[v.State]
-		u.Status, u.Conclusion = github.Ptr("completed"), &conclusion
-		u.CompletedAt = timestamp(v.At)
+		made["status"], made["conclusion"] = "completed", map[forge.VerdictState]string{forge.Passed: "success", forge.Failed: "failure"}[v.State]
+		if !v.At.IsZero() {
+			made["completed_at"] = v.At
+		}
 	}
-	return u
-}
-
-func timestamp(at time.Time) *github.Timestamp {
-	if at.IsZero() {
-		return nil
-	}
-	return &github.Timestamp{Time: at}
+	return made
 }

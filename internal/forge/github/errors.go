@@ -1,7 +1,6 @@
 package github
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -14,8 +13,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/google/go-github/v89/github"
 
 	"signalbox/internal/forge"
 )
@@ -37,7 +34,7 @@ func (s *Server) wrap(err error, format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, s.judged(err))...)
 }
 
-// judged turns the library's errors into the port's.
+// judged turns errors into the port's.
 func (s *Server) judged(err error) error {
 	var inURL *url.Error // its text has the whole URL, which can be signed
 	asked := errors.As(err, &inURL)
@@ -48,14 +45,20 @@ func (s *Server) judged(err error) error {
 	if errors.As(err, &failure) || known(err) || contextual(err) {
 		return err
 	}
-	if resp := responseOf(err); resp != nil {
-		return s.refusal(resp)
-	}
 	if !asked { // the answer can't be decoded, and the error quotes it
 		err = fmt.Errorf("%w: %s", errNotAPI, s.clean(err.Error()))
 	}
 	return &forge.Failure{Kind: forge.Unavailable, Err: err}
 }
+
+// errUnprotected is told from a protection that the account may not read by its message alone.
+var errUnprotected error = unprotected{}
+
+type unprotected struct{}
+
+func (unprotected) Error() string { return "the branch is not protected" }
+
+func (unprotected) Unwrap() error { return forge.ErrNotFound }
 
 // known reports whether an error is one of the port's already.
 func known(err error) bool {
@@ -65,30 +68,6 @@ func known(err error) bool {
 		}
 	}
 	return false
-}
-
-// responseOf returns the answer that the library made an error of.
-func responseOf(err error) *http.Response {
-	var (
-		refused   *github.ErrorResponse
-		limited   *github.RateLimitError
-		secondary *github.AbuseRateLimitError
-		factor    *github.TwoFactorAuthError
-		moved     *github.RedirectionError
-	)
-	switch {
-	case errors.As(err, &refused):
-		return refused.Response
-	case errors.As(err, &limited):
-		return limited.Response
-	case errors.As(err, &secondary):
-		return secondary.Response
-	case errors.As(err, &factor):
-		return factor.Response
-	case errors.As(err, &moved):
-		return moved.Response
-	}
-	return nil
 }
 
 // refusal is the body of GitHub's answers of 400 and above.
@@ -119,13 +98,15 @@ func (s *Server) refusal(resp *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err == nil {
 		_ = json.Unmarshal(body, &r) // what is not understood is judged by its status
-		resp.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	failure := &forge.Failure{Kind: kindOfStatus(resp.StatusCode), Status: resp.StatusCode, RetryAfter: wait(resp.Header, s.now()), Message: s.clean(r.text())}
 	if resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests {
 		limit(failure, resp, r)
 	}
 	if resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone {
+		if r.Message == "Branch not protected" {
+			return errUnprotected
+		}
 		return fmt.Errorf("%w (the server says %q)", forge.ErrNotFound, failure.Message)
 	}
 	return failure

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-github/v89/github"
-
 	"signalbox/internal/forge"
 	"signalbox/internal/lazy"
 )
@@ -39,7 +37,8 @@ type Server struct {
 	owner, name, headOwner string
 	at                     address
 	app                    *installation
-	rest                   *github.Client
+	// rest refuses redirections that the transport did not follow.
+	rest *http.Client
 	// unredirected returns redirections instead of following them; plain carries no token.
 	unredirected, plain *http.Client
 	transport           *transport
@@ -104,18 +103,8 @@ func (s *Server) connect(c Config) (err error) {
 		s.transport.token, s.transport.forget = s.app.token, s.app.forget
 	}
 	s.unredirected = &http.Client{Transport: s.transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	s.rest, err = restClient(s.transport)
-	return err
-}
-
-// restClient speaks REST over a transport. The library's own judgement of rate limits is off: it goes by this machine's clock.
-func restClient(over *transport) (*github.Client, error) {
-	api := over.at.api.String()
-	return github.NewClient(
-		github.WithHTTPClient(&http.Client{Transport: over, CheckRedirect: over.redirect}),
-		github.WithURLs(&api, &api),
-		github.WithUserAgent("signalbox"),
-		github.WithDisableRateLimitCheck())
+	s.rest = &http.Client{Transport: s.transport, CheckRedirect: s.transport.redirect}
+	return nil
 }
 
 // Kind is github.
@@ -137,7 +126,7 @@ func (s *Server) Whoami(ctx context.Context) (forge.Account, error) {
 
 // Repository reads the rights and the ways to merge.
 func (s *Server) Repository(ctx context.Context) (forge.Repository, error) {
-	r, _, err := s.rest.Repositories.Get(ctx, s.owner, s.name)
+	r, _, err := get[repositoryAnswer](ctx, s, nil, "")
 	if err != nil {
 		return forge.Repository{}, s.wrap(err, "read repository %s/%s", s.owner, s.name)
 	}
@@ -149,9 +138,9 @@ func (s *Server) MayWrite(ctx context.Context, account string) (bool, error) {
 	if !ownerName().MatchString(strings.TrimSuffix(account, botSuffix)) {
 		return false, nil
 	}
-	level, _, err := s.rest.Repositories.GetPermissionLevel(ctx, s.owner, s.name, account)
+	level, _, err := get[struct{ Permission string }](ctx, s, nil, "collaborators/%s/permission", account)
 	if err = s.wrap(err, "read the permission of %s", account); errors.Is(err, forge.ErrNotFound) {
 		return false, nil
 	}
-	return err == nil && (level.GetPermission() == "write" || level.GetPermission() == "admin"), err
+	return err == nil && (level.Permission == "write" || level.Permission == "admin"), err
 }

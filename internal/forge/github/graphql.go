@@ -61,7 +61,7 @@ type graphQLError struct {
 
 // query performs a query or a mutation. Data beside errors counts as no answer.
 func (s *Server) query(ctx context.Context, document string, variables map[string]any, data any) error {
-	req, err := s.rest.NewRequest(ctx, http.MethodPost, s.at.graphql, map[string]any{"query": document, "variables": variables})
+	req, err := encodedRequest(ctx, http.MethodPost, s.at.graphql, map[string]any{"query": document, "variables": variables})
 	if err != nil {
 		return err
 	}
@@ -69,12 +69,12 @@ func (s *Server) query(ctx context.Context, document string, variables map[strin
 		Data   any
 		Errors []graphQLError
 	}{Data: data}
-	resp, err := s.rest.Do(req, &reply)
+	resp, err := s.answered(s.rest, req, &reply)
 	if err != nil {
 		return err
 	}
 	if len(reply.Errors) > 0 {
-		return s.refusedQuery(reply.Errors, resp.Response)
+		return s.refusedQuery(reply.Errors, resp)
 	}
 	return nil
 }

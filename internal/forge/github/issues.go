@@ -3,21 +3,21 @@ package github
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
-
-	"github.com/google/go-github/v89/github"
 
 	"signalbox/internal/forge"
 )
 
 // Issue reads an issue. GitHub redirects from one that was transferred to the repository that has it now: that is another issue.
 func (s *Server) Issue(ctx context.Context, number int) (forge.Issue, error) {
-	found, _, err := s.rest.Issues.Get(ctx, s.owner, s.name, number)
-	if err == nil && found.IsPullRequest() {
+	found, _, err := get[*issueAnswer](ctx, s, nil, "issues/%d", number)
+	if err == nil && found.PullRequest != nil {
 		err = fmt.Errorf("%w (it is a pull request)", forge.ErrNotFound)
 	}
 	if err == nil {
-		err = s.own(ctx, found.GetRepositoryURL())
+		err = s.own(ctx, found.RepositoryURL)
 	}
 	if err != nil {
 		return forge.Issue{}, s.wrap(err, "read issue %d", number)
@@ -31,11 +31,11 @@ func (s *Server) own(ctx context.Context, repository string) error {
 	if strings.EqualFold(repository, ours) {
 		return nil
 	}
-	present, _, err := s.rest.Repositories.Get(ctx, s.owner, s.name)
+	present, _, err := get[repositoryAnswer](ctx, s, nil, "")
 	if err != nil {
 		return err
 	}
-	if !strings.EqualFold(repository, present.GetURL()) {
+	if !strings.EqualFold(repository, present.URL) {
 		return fmt.Errorf("%w (it is in another repository)", forge.ErrNotFound)
 	}
 	return nil
@@ -50,8 +50,8 @@ func (s *Server) Issues(ctx context.Context, q forge.Query, limit int) (found []
 	if limit <= 0 {
 		return nil, nil
 	}
-	err = pages(list, func(i *github.Issue) bool {
-		if i != nil && !i.IsPullRequest() {
+	err = pages(list, func(i *issueAnswer) bool {
+		if i != nil && i.PullRequest == nil {
 			found = append(found, issue(i))
 		}
 		return len(found) < limit
@@ -59,27 +59,28 @@ func (s *Server) Issues(ctx context.Context, q forge.Query, limit int) (found []
 	return found, s.wrap(err, "list issues")
 }
 
-type lister = func(github.ListOptions) ([]*github.Issue, *github.Response, error)
+type lister = func(page url.Values) ([]*issueAnswer, *http.Response, error)
 
 func (s *Server) listing(ctx context.Context, q forge.Query) lister {
-	return func(page github.ListOptions) ([]*github.Issue, *github.Response, error) {
-		return s.rest.Issues.ListByRepo(ctx, s.owner, s.name, &github.IssueListByRepoOptions{
-			State: q.State, Labels: q.Labels, Assignee: q.Assignee, Creator: q.Author,
-			Sort: "created", Direction: "desc", ListOptions: page,
-		})
+	return func(page url.Values) ([]*issueAnswer, *http.Response, error) {
+		query := filtered(page, "state", q.State, "labels", strings.Join(q.Labels, ","), "assignee", q.Assignee, "creator", q.Author,
+			"sort", "created", "direction", "desc")
+		return get[[]*issueAnswer](ctx, s, query, "issues")
 	}
 }
 
 // searching drops what the text found elsewhere: a text can name another repository.
 func (s *Server) searching(ctx context.Context, q forge.Query) lister {
-	return func(page github.ListOptions) ([]*github.Issue, *github.Response, error) {
-		result, resp, err := s.rest.Search.Issues(ctx, s.searchText(q), &github.SearchOptions{Sort: "created", Order: "desc", ListOptions: page})
+	return func(page url.Values) ([]*issueAnswer, *http.Response, error) {
+		var result struct{ Items []*issueAnswer }
+		query := filtered(page, "q", s.searchText(q), "sort", "created", "order", "desc")
+		resp, err := s.call(ctx, request{method: http.MethodGet, root: "search/issues", query: query, out: &result})
 		if err != nil {
 			return nil, resp, err
 		}
-		var own []*github.Issue
-		for _, i := range result.Issues {
-			if strings.EqualFold(i.GetRepositoryURL(), s.at.api.String()+"repos/"+s.owner+"/"+s.name) {
+		var own []*issueAnswer
+		for _, i := range result.Items {
+			if i != nil && strings.EqualFold(i.RepositoryURL, s.at.api.String()+"repos/"+s.owner+"/"+s.name) {
 				own = append(own, i)
 			}
 		}
@@ -117,15 +118,16 @@ func quoted(value string) string {
 }
 
 func (s *Server) CreateIssue(ctx context.Context, title, body string) (forge.Issue, error) {
-	made, _, err := s.rest.Issues.Create(ctx, s.owner, s.name, &github.IssueRequest{Title: &title, Body: &body})
+	var made issueAnswer
+	_, err := s.call(ctx, request{method: http.MethodPost, path: "issues", in: map[string]string{"title": title, "body": body}, out: &made})
 	if err != nil {
 		return forge.Issue{}, s.wrap(err, "open an issue")
 	}
-	return issue(made), nil
+	return issue(&made), nil
 }
 
 func (s *Server) CloseIssue(ctx context.Context, number int) error {
-	_, _, err := s.rest.Issues.Edit(ctx, s.owner, s.name, number,
-		&github.IssueRequest{State: github.Ptr("closed"), StateReason: github.Ptr("completed")})
+	closed := map[string]string{"state": "closed", "state_reason": "completed"}
+	_, err := s.call(ctx, request{method: http.MethodPatch, path: "issues/%d", args: []any{number}, in: closed})
 	return s.wrap(err, "close issue %d", number)
 }

@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/google/go-github/v89/github"
-
 	"signalbox/internal/forge"
 )
 
@@ -38,7 +36,7 @@ func (s *Server) job(page string) string {
 }
 
 func (s *Server) log(ctx context.Context, job string, limit int) (string, error) {
-	req, err := s.rest.NewRequest(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s/actions/jobs/%s/logs", s.owner, s.name, job), nil)
+	req, err := s.prepared(ctx, request{method: http.MethodGet, path: "actions/jobs/%s/logs", args: []any{job}})
 	if err != nil {
 		return "", err
 	}
@@ -48,8 +46,8 @@ func (s *Server) log(ctx context.Context, job string, limit int) (string, error)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusFound {
-		if err := github.CheckResponse(resp); err != nil {
-			return "", err
+		if resp.StatusCode/100 != 2 {
+			return "", s.refusal(resp)
 		}
 		return "", errNoData
 	}

@@ -1,13 +1,11 @@
 package github
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
-
-	"github.com/google/go-github/v89/github"
+	"strings"
 
 	"signalbox/internal/forge"
 )
@@ -18,11 +16,11 @@ const (
 	maxPages = 100
 )
 
-// pages reads page by page until there is no next one, or each returns false.
-func pages[T any](list func(github.ListOptions) ([]T, *github.Response, error), each func(T) bool) error {
-	options := github.ListOptions{PerPage: pageSize}
+// pages reads page by page until there is no next one, or each returns false. list is given the page's part of the query.
+func pages[T any](list func(url.Values) ([]T, *http.Response, error), each func(T) bool) error {
+	query := url.Values{"per_page": {strconv.Itoa(pageSize)}}
 	for range maxPages {
-		page, resp, err := list(options)
+		page, resp, err := list(query)
 		if err != nil {
 			return err
 		}
@@ -31,28 +29,33 @@ func pages[T any](list func(github.ListOptions) ([]T, *github.Response, error), 
 				return nil
 			}
 		}
-		if resp.NextPage == 0 {
+		next := nextPage(resp.Header)
+		if next == 0 {
 			return nil
 		}
-		options.Page = resp.NextPage
+		query = url.Values{"per_page": {strconv.Itoa(pageSize)}, "page": {strconv.Itoa(next)}}
 	}
 	return &forge.Failure{Kind: forge.Refused, Err: fmt.Errorf("there are more than %d", maxPages*pageSize)}
 }
 
-// get reads what the library has no fitting type for. The path is below the repository's.
-func get[T any](ctx context.Context, s *Server, path string) (found T, resp *github.Response, err error) {
-	req, err := s.rest.NewRequest(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s/%s", s.owner, s.name, path), nil)
-	if err != nil {
-		return found, nil, err
+// nextPage reads the number from the Link header; 0 if there is none.
+func nextPage(h http.Header) int {
+	for link := range strings.SplitSeq(h.Get("Link"), "<") {
+		address, relation, _ := strings.Cut(link, ">")
+		if to, err := url.Parse(address); err == nil && strings.Contains(relation, `rel="next"`) {
+			number, _ := strconv.Atoi(to.Query().Get("page")) // 0 if it is none
+			return number
+		}
 	}
-	resp, err = s.rest.Do(req, &found)
-	return found, resp, err
+	return 0
 }
 
-func query(page github.ListOptions) string {
-	values := url.Values{"per_page": {strconv.Itoa(page.PerPage)}}
-	if page.Page > 0 {
-		values.Set("page", strconv.Itoa(page.Page))
+// filtered adds to a page's query what has a value.
+func filtered(page url.Values, pairs ...string) url.Values {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			page.Set(pairs[i], pairs[i+1])
+		}
 	}
-	return values.Encode()
+	return page
 }

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
-
-	"github.com/google/go-github/v89/github"
 
 	"signalbox/internal/forge"
 )
 
 func (s *Server) Proposal(ctx context.Context, number int) (forge.Proposal, error) {
-	found, _, err := s.rest.PullRequests.Get(ctx, s.owner, s.name, number)
+	found, _, err := get[pullAnswer](ctx, s, nil, "pulls/%d", number)
 	if err != nil {
 		return forge.Proposal{}, s.wrap(err, "read pull request %d", number)
 	}
@@ -21,14 +21,10 @@ func (s *Server) Proposal(ctx context.Context, number int) (forge.Proposal, erro
 
 // ProposalOf compares what GitHub answers: a head that it can't parse is no filter for it.
 func (s *Server) ProposalOf(ctx context.Context, branch string) (newest forge.Proposal, err error) {
-	err = pages(func(page github.ListOptions) ([]*github.PullRequest, *github.Response, error) {
-		return s.rest.PullRequests.List(ctx, s.owner, s.name, &github.PullRequestListOptions{
-			State: "all", Head: s.headOwner + ":" + branch, Sort: "created", Direction: "desc", ListOptions: page,
-		})
-	}, func(p *github.PullRequest) bool {
-		if p == nil {
-			return true
-		}
+	err = pages(func(page url.Values) ([]pullAnswer, *http.Response, error) {
+		query := filtered(page, "state", "all", "head", s.headOwner+":"+branch, "sort", "created", "direction", "desc")
+		return get[[]pullAnswer](ctx, s, query, "pulls")
+	}, func(p pullAnswer) bool {
 		if found := s.proposal(p); found.Branch == branch && found.Number > newest.Number {
 			newest = found
 		}
@@ -42,16 +38,16 @@ func (s *Server) ProposalOf(ctx context.Context, branch string) (newest forge.Pr
 
 // Propose opens a pull request. In private repositories on GitHub's free plan there are no drafts, and it opens one that is none.
 func (s *Server) Propose(ctx context.Context, p forge.Proposal) (forge.Proposal, error) {
-	request := &github.NewPullRequest{
-		Title: &p.Title, Body: &p.Body, Head: github.Ptr(s.headOwner + ":" + p.Branch), Base: &p.Base, Draft: &p.Draft,
-	}
+	asked := map[string]any{"title": p.Title, "body": p.Body, "head": s.headOwner + ":" + p.Branch, "base": p.Base, "draft": p.Draft}
 	if s.headOwner != s.owner {
-		request.MaintainerCanModify = github.Ptr(true)
+		asked["maintainer_can_modify"] = true
 	}
-	made, _, err := s.rest.PullRequests.Create(ctx, s.owner, s.name, request)
+	var made pullAnswer
+	open := request{method: http.MethodPost, path: "pulls", in: asked, out: &made}
+	_, err := s.call(ctx, open)
 	if s.says(err, "Draft pull requests are not supported") {
-		request.Draft = nil
-		made, _, err = s.rest.PullRequests.Create(ctx, s.owner, s.name, request)
+		delete(asked, "draft")
+		_, err = s.call(ctx, open)
 	}
 	if s.says(err, "A pull request already exists") {
 		err = forge.ErrExists
@@ -70,27 +66,32 @@ func (s *Server) says(err error, words string) bool {
 
 // EditProposal makes title and body what they should be, and then draft, which only GraphQL can change.
 func (s *Server) EditProposal(ctx context.Context, p forge.Proposal) error {
-	edited, _, err := s.rest.PullRequests.Edit(ctx, s.owner, s.name, p.Number, &github.PullRequest{Title: &p.Title, Body: &p.Body})
-	if err == nil && edited.GetDraft() != p.Draft && edited.GetState() == "open" {
+	edited, err := s.editPull(ctx, p.Number, map[string]string{"title": p.Title, "body": p.Body})
+	if err == nil && edited.Draft != p.Draft && edited.State == "open" {
 		mutation := readyMutation
 		if p.Draft {
 			mutation = draftMutation
 		}
-		err = s.query(ctx, mutation, map[string]any{"pull": edited.GetNodeID()}, nil)
+		err = s.query(ctx, mutation, map[string]any{"pull": edited.NodeID}, nil)
 	}
 	return s.wrap(err, "edit pull request %d", p.Number)
 }
 
 // CloseProposal changes nothing about one that is merged: GitHub counts it as closed.
 func (s *Server) CloseProposal(ctx context.Context, number int) error {
-	_, _, err := s.rest.PullRequests.Edit(ctx, s.owner, s.name, number, &github.PullRequest{State: github.Ptr("closed")})
+	_, err := s.editPull(ctx, number, map[string]string{"state": "closed"})
 	return s.wrap(err, "close pull request %d", number)
 }
 
+func (s *Server) editPull(ctx context.Context, number int, fields map[string]string) (edited pullAnswer, err error) {
+	_, err = s.call(ctx, request{method: http.MethodPatch, path: "pulls/%d", args: []any{number}, in: fields, out: &edited})
+	return edited, err
+}
+
 // proposal names a branch of another owner with that owner, as GitHub's pages do: it is none that we pushed.
-func (s *Server) proposal(p *github.PullRequest) forge.Proposal {
+func (s *Server) proposal(p pullAnswer) forge.Proposal {
 	found := proposal(p)
-	if owner := p.GetHead().GetUser().GetLogin(); !strings.EqualFold(owner, s.headOwner) {
+	if owner := p.Head.User.Login; !strings.EqualFold(owner, s.headOwner) {
 		found.Branch = fmt.Sprintf("%s:%s", owner, found.Branch)
 	}
 	return found

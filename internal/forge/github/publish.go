@@ -3,8 +3,9 @@ package github
 import (
 	"context"
 	"fmt"
-
-	"github.com/google/go-github/v89/github"
+	"net/http"
+	"net/url"
+	"strconv"
 
 	"signalbox/internal/forge"
 )
@@ -17,23 +18,25 @@ func (s *Server) Publish(ctx context.Context, commit string, v forge.Verdict) er
 	if s.app != nil {
 		return s.wrap(s.publishCheck(ctx, commit, v), "publish %s", v.Name)
 	}
-	_, _, err := s.rest.Repositories.CreateStatus(ctx, s.owner, s.name, commit, status(v))
+	_, err := s.call(ctx, request{method: http.MethodPost, path: "statuses/%s", args: []any{commit}, in: status(v)})
 	return s.wrap(err, "publish %s", v.Name)
 }
 
 // publishCheck updates the check run of this name, or makes it. Those of other Apps can't be updated, and have other names.
 func (s *Server) publishCheck(ctx context.Context, commit string, v forge.Verdict) error {
-	found, _, err := s.rest.Checks.ListCheckRunsForRef(ctx, s.owner, s.name, commit,
-		&github.ListCheckRunsOptions{CheckName: &v.Name, ListOptions: github.ListOptions{PerPage: pageSize}})
+	query := url.Values{"check_name": {v.Name}, "per_page": {strconv.Itoa(pageSize)}}
+	found, _, err := get[checksAnswer](ctx, s, query, "commits/%s/check-runs", commit)
 	if err != nil {
 		return err
 	}
 	for _, run := range found.CheckRuns {
-		if run.GetName() == v.Name && run.GetHeadSHA() == commit && run.GetExternalID() == checkMark {
-			_, _, err = s.rest.Checks.UpdateCheckRun(ctx, s.owner, s.name, run.GetID(), checkUpdate(v))
+		if run.Name == v.Name && run.HeadSHA == commit && run.ExternalID == checkMark {
+			_, err = s.call(ctx, request{method: http.MethodPatch, path: "check-runs/%d", args: []any{run.ID}, in: check(v)})
 			return err
 		}
 	}
-	_, _, err = s.rest.Checks.CreateCheckRun(ctx, s.owner, s.name, check(commit, v))
+	made := check(v)
+	made["head_sha"] = commit
+	_, err = s.call(ctx, request{method: http.MethodPost, path: "check-runs", in: made})
 	return err
 }

@@ -4,16 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
-
-	"github.com/google/go-github/v89/github"
 
 	"signalbox/internal/forge"
 )
 
-// rule is one rule of a ruleset, of the fields that concern a merge. The library's types refuse rules that it does not know yet.
+// rule is one rule of a ruleset, of the fields that concern a merge.
 type rule struct {
 	Type       string
 	Parameters struct {
@@ -35,11 +33,11 @@ func (s *Server) Required(ctx context.Context, branch string) (forge.Requirement
 	for _, one := range rules {
 		r = withRule(r, one)
 	}
-	protection, _, err := s.rest.Repositories.GetBranchProtection(ctx, s.owner, s.name, branch)
+	protection, _, err := get[protectionAnswer](ctx, s, nil, "branches/%s/protection", branch)
 	switch {
 	case err == nil:
 		r = withProtection(r, protection)
-	case errors.Is(err, github.ErrBranchNotProtected):
+	case errors.Is(err, errUnprotected):
 	case unreadable(s.judged(err)):
 		r.Unknown = true
 	default:
@@ -51,8 +49,8 @@ func (s *Server) Required(ctx context.Context, branch string) (forge.Requirement
 }
 
 func (s *Server) rules(ctx context.Context, branch string) (found []rule, err error) {
-	err = pages(func(page github.ListOptions) ([]rule, *github.Response, error) {
-		rules, resp, err := get[[]json.RawMessage](ctx, s, fmt.Sprintf("rules/branches/%s?%s", url.PathEscape(branch), query(page)))
+	err = pages(func(page url.Values) ([]rule, *http.Response, error) {
+		rules, resp, err := get[[]json.RawMessage](ctx, s, page, "rules/branches/%s", branch)
 		return decoded(rules), resp, err
 	}, func(one rule) bool {
 		found = append(found, one)
@@ -91,16 +89,12 @@ func withRule(r forge.Requirements, one rule) forge.Requirements {
 	return r
 }
 
-func withProtection(r forge.Requirements, p *github.Protection) forge.Requirements {
+func withProtection(r forge.Requirements, p protectionAnswer) forge.Requirements {
 	if checks := p.RequiredStatusChecks; checks != nil {
-		if checks.Contexts != nil {
-			r.Verdicts = append(r.Verdicts, *checks.Contexts...)
-		}
-		if checks.Checks != nil {
-			for _, check := range *checks.Checks {
-				if check != nil {
-					r.Verdicts = append(r.Verdicts, check.Context)
-				}
+		r.Verdicts = append(r.Verdicts, checks.Contexts...)
+		for _, check := range checks.Checks {
+			if check != nil {
+				r.Verdicts = append(r.Verdicts, check.Context)
 			}
 		}
 	}
@@ -108,7 +102,7 @@ func withProtection(r forge.Requirements, p *github.Protection) forge.Requiremen
 		r.PushRefused = true
 		r.Approvals = max(r.Approvals, reviews.RequiredApprovingReviewCount)
 	}
-	if p.Restrictions != nil || p.LockBranch.GetEnabled() {
+	if p.Restrictions != nil || p.LockBranch.Enabled {
 		r.PushRefused = true
 	}
 	return r

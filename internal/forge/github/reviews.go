@@ -2,8 +2,8 @@ package github
 
 import (
 	"context"
-
-	"github.com/google/go-github/v89/github"
+	"net/http"
+	"net/url"
 
 	"signalbox/internal/forge"
 )
@@ -12,9 +12,9 @@ import (
 func (s *Server) Reviews(ctx context.Context, number int) ([]forge.Review, error) {
 	var authors []string
 	latest := map[string]forge.Review{}
-	err := pages(func(page github.ListOptions) ([]*github.PullRequestReview, *github.Response, error) {
-		return s.rest.PullRequests.ListReviews(ctx, s.owner, s.name, number, &page)
-	}, func(r *github.PullRequestReview) bool { // oldest first
+	err := pages(func(page url.Values) ([]reviewAnswer, *http.Response, error) {
+		return get[[]reviewAnswer](ctx, s, page, "pulls/%d/reviews", number)
+	}, func(r reviewAnswer) bool { // oldest first
 		said, ok := review(r)
 		if !ok {
 			return true
@@ -23,7 +23,7 @@ func (s *Server) Reviews(ctx context.Context, number int) ([]forge.Review, error
 		if !known {
 			authors = append(authors, said.Author)
 		}
-		if r.GetState() != "COMMENTED" || before.State == "" || before.State == forge.Commented {
+		if r.State != "COMMENTED" || before.State == "" || before.State == forge.Commented {
 			latest[said.Author] = said
 		}
 		return true

@@ -19,16 +19,15 @@ import (
 const (
 	// maxAnswer is far above the largest page of 100 issues that GitHub answers.
 	maxAnswer = 10 << 20
-	// callTimeout ends a call that is not answered. GitHub itself gives up after 10 seconds.
+	// callTimeout ends a call that is not answered; errTimeout says how long it is. GitHub itself gives up after 10 seconds.
 	callTimeout = time.Minute
 	// maxRedirects allows a repository that was renamed and then moved.
 	maxRedirects = 5
 )
 
 var (
-	errNotAPI   = errors.New("the answer is not one of GitHub's API")
-	errTooLarge = fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)
-	errTimeout  = fmt.Errorf("no answer within %s", callTimeout)
+	errNotAPI  = errors.New("the answer is not one of GitHub's API")
+	errTimeout = errors.New("no answer within a minute")
 )
 
 // transport carries every call to the API. It alone adds the token, and only to requests for the API's own host. It reads the
@@ -173,7 +172,7 @@ func (t *transport) exchange(req *http.Request) (a answer, err error) {
 		return answer{}, unanswered(ctx, err)
 	}
 	if len(body) > maxAnswer {
-		return answer{}, &forge.Failure{Kind: forge.Unavailable, Status: resp.StatusCode, Err: errTooLarge}
+		return answer{}, &forge.Failure{Kind: forge.Unavailable, Status: resp.StatusCode, Err: fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)}
 	}
 	a = answer{status: resp.StatusCode, header: resp.Header, body: body}
 	if !a.isAPI() {
@@ -195,7 +194,7 @@ func unanswered(ctx context.Context, err error) error {
 }
 
 // isAPI tells GitHub's answers from those of a proxy, a load balancer or a sign-in page on the way. Whatever we call answers JSON that
-// is not null, of which the library would make nothing at all; redirections and "not modified" may have anything.
+// is not null, which decodes as if everything were empty; redirections and "not modified" may have anything.
 func (a answer) isAPI() bool {
 	switch {
 	case a.status >= 300 && a.status < 400:

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/google/go-github/v89/github"
 
 	"signalbox/internal/forge"
 	"signalbox/internal/lazy"
@@ -45,13 +45,16 @@ func severity(s forge.VerdictState) int {
 
 // statuses reads the combined status, which has the newest of each name.
 func (s *Server) statuses(ctx context.Context, commit string) (found []forge.Verdict, err error) {
-	err = pages(func(page github.ListOptions) ([]*github.RepoStatus, *github.Response, error) {
-		combined, resp, err := s.rest.Repositories.GetCombinedStatus(ctx, s.owner, s.name, commit, &page)
-		if err == nil && combined.GetSHA() != commit {
+	err = pages(func(page url.Values) ([]*statusAnswer, *http.Response, error) {
+		combined, resp, err := get[struct {
+			SHA      string
+			Statuses []*statusAnswer
+		}](ctx, s, page, "commits/%s/status", commit)
+		if err == nil && combined.SHA != commit {
 			err = errNoData
 		}
-		return combined.GetStatuses(), resp, err
-	}, func(status *github.RepoStatus) bool {
+		return combined.Statuses, resp, err
+	}, func(status *statusAnswer) bool {
 		if status != nil {
 			found = append(found, statusVerdict(status))
 		}
@@ -66,13 +69,13 @@ func (s *Server) checkRuns(ctx context.Context, commit string) (found []forge.Ve
 		name string
 		app  int64
 	}
-	newest := map[source]*github.CheckRun{}
-	err = pages(func(page github.ListOptions) ([]*github.CheckRun, *github.Response, error) {
-		runs, resp, err := s.rest.Checks.ListCheckRunsForRef(ctx, s.owner, s.name, commit, &github.ListCheckRunsOptions{ListOptions: page})
-		return runs.GetCheckRuns(), resp, err
-	}, func(run *github.CheckRun) bool {
-		from := source{run.GetName(), run.GetApp().GetID()}
-		if run.GetHeadSHA() == commit && run.GetID() > newest[from].GetID() { // ids grow; times are missing while a run is queued
+	newest := map[source]checkAnswer{}
+	err = pages(func(page url.Values) ([]checkAnswer, *http.Response, error) {
+		runs, resp, err := get[checksAnswer](ctx, s, page, "commits/%s/check-runs", commit)
+		return runs.CheckRuns, resp, err
+	}, func(run checkAnswer) bool {
+		from := source{run.Name, run.App.ID}
+		if run.HeadSHA == commit && run.ID > newest[from].ID { // ids grow; times are missing while a run is queued
 			newest[from] = run
 		}
 		return true
