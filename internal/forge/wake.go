@@ -1,7 +1,12 @@
 package forge
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 )
@@ -34,3 +39,28 @@ var (
 	// ErrForeign: the message is about another repository.
 	ErrForeign = errors.New("the webhook is about another repository")
 )
+
+// maxWebhook bounds what anyone can make us read before the signature is checked.
+const maxWebhook = 10 << 20
+
+// ReadSigned decodes a webhook into message if signature, in hexadecimal, is the HMAC-SHA256 of its bytes with the secret, and returns ErrForged
+// otherwise. Without a secret nothing is signed.
+func ReadSigned(body io.Reader, signature, secret string, message any) error {
+	raw, err := io.ReadAll(io.LimitReader(body, maxWebhook+1))
+	if err != nil {
+		return fmt.Errorf("read the webhook: %w", err)
+	}
+	if len(raw) > maxWebhook {
+		return fmt.Errorf("read the webhook: it is larger than %d MB", maxWebhook>>20)
+	}
+	given, err := hex.DecodeString(signature)
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(raw)
+	if err != nil || secret == "" || !hmac.Equal(given, mac.Sum(nil)) {
+		return ErrForged
+	}
+	if err := json.Unmarshal(raw, message); err != nil {
+		return errors.New("read the webhook: it is not JSON as the forge sends it; its content type must be application/json")
+	}
+	return nil
+}

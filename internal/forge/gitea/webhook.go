@@ -1,12 +1,6 @@
 package gitea
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -14,9 +8,6 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/lazy"
 )
-
-// maxWebhook bounds what is read before the signature is checked.
-const maxWebhook = 8 << 20
 
 // message is what is read of a webhook. Nothing in it is believed but numbers, to look at, and a commit's id.
 type message struct {
@@ -53,19 +44,9 @@ var (
 
 // Webhook reads a message of Gitea's or Forgejo's, sent as JSON.
 func (s *Server) Webhook(header http.Header, body io.Reader, secret string) (forge.Wake, error) {
-	raw, err := io.ReadAll(io.LimitReader(body, maxWebhook+1))
-	if err != nil {
-		return forge.Wake{}, fmt.Errorf("read the webhook: %w", err)
-	}
-	if len(raw) > maxWebhook {
-		return forge.Wake{}, fmt.Errorf("read the webhook: it is larger than %d MB", maxWebhook>>20)
-	}
-	if !signed(raw, header.Get("X-Gitea-Signature"), secret) {
-		return forge.Wake{}, forge.ErrForged
-	}
 	var m message
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return forge.Wake{}, errors.New("read the webhook: it is not JSON as Gitea sends it; its content type must be application/json")
+	if err := forge.ReadSigned(body, header.Get("X-Gitea-Signature"), secret, &m); err != nil {
+		return forge.Wake{}, err
 	}
 	if m.Repository == nil || !strings.EqualFold(m.Repository.FullName, s.owner+"/"+s.name) {
 		return forge.Wake{}, forge.ErrForeign
@@ -74,17 +55,6 @@ func (s *Server) Webhook(header http.Header, body io.Reader, secret string) (for
 	wake.Event = eventName().FindString(header.Get("X-Gitea-Event-Type"))
 	wake.Delivery = deliveryID().FindString(header.Get("X-Gitea-Delivery"))
 	return wake, nil
-}
-
-// signed checks the signature in the time that any one takes.
-func signed(raw []byte, signature, secret string) bool {
-	sent, err := hex.DecodeString(signature)
-	if err != nil || secret == "" {
-		return false
-	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(raw)
-	return hmac.Equal(sent, mac.Sum(nil))
 }
 
 // wake is what the event gives to look at. The kind is finer than the event: it tells a label from other changes of an issue.

@@ -1,12 +1,6 @@
 package github
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -14,9 +8,6 @@ import (
 
 	"signalbox/internal/forge"
 )
-
-// maxWebhook bounds what anybody can make us read before the signature is checked. GitHub itself sends at most 25 MB, for pushes.
-const maxWebhook = 10 << 20
 
 // webhook is what is read of a message.
 type webhook struct {
@@ -47,19 +38,13 @@ type checked struct {
 
 // Webhook reads a message of GitHub.
 func (s *Server) Webhook(header http.Header, body io.Reader, secret string) (forge.Wake, error) {
-	raw, err := io.ReadAll(io.LimitReader(body, maxWebhook+1))
-	if err != nil {
-		return forge.Wake{}, fmt.Errorf("read the webhook: %w", err)
-	}
-	if len(raw) > maxWebhook {
-		return forge.Wake{}, fmt.Errorf("read the webhook: it is larger than %d MB", maxWebhook>>20)
-	}
-	if !signed(raw, header.Get("X-Hub-Signature-256"), secret) {
-		return forge.Wake{}, forge.ErrForged
+	signature, ok := strings.CutPrefix(header.Get("X-Hub-Signature-256"), "sha256=")
+	if !ok { // signed by another algorithm, or not at all
+		signature = ""
 	}
 	var w webhook
-	if err := json.Unmarshal(raw, &w); err != nil {
-		return forge.Wake{}, errors.New("read the webhook: it is not JSON as GitHub sends it; its content type must be application/json")
+	if err := forge.ReadSigned(body, signature, secret, &w); err != nil {
+		return forge.Wake{}, err
 	}
 	if !strings.EqualFold(w.Repository.FullName, s.owner+"/"+s.name) {
 		return forge.Wake{}, forge.ErrForeign
@@ -67,17 +52,6 @@ func (s *Server) Webhook(header http.Header, body io.Reader, secret string) (for
 	wake := w.wake(header.Get("X-GitHub-Event"))
 	wake.Event, wake.Delivery = s.clean(header.Get("X-GitHub-Event")), s.clean(header.Get("X-GitHub-Delivery"))
 	return wake, nil
-}
-
-// signed compares in constant time. Without a secret nothing is signed.
-func signed(body []byte, signature, secret string) bool {
-	given, err := hex.DecodeString(strings.TrimPrefix(signature, "sha256="))
-	if err != nil || secret == "" || !strings.HasPrefix(signature, "sha256=") {
-		return false
-	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(body)
-	return hmac.Equal(given, mac.Sum(nil))
 }
 
 func (w webhook) wake(event string) (wake forge.Wake) {
