@@ -25,28 +25,33 @@ const (
 // errNoQueue: the server merges by a queue only.
 var errNoQueue = errors.New("merge queues are not supported yet")
 
-// choose returns the way to merge into a branch: the wanted one, or the surest that the server allows.
-func choose(wanted Way, r forge.Repository, asked forge.Requirements) (Way, error) {
-	switch wanted {
-	case Exact:
-		if asked.PushRefused || asked.Queue {
-			return "", fmt.Errorf("%w: the branch is protected against pushes, and the configured way to merge is %q", forge.ErrRemote, Exact)
-		}
-		return Exact, nil
-	case Guarded, "":
-	default:
-		return "", fmt.Errorf("the configured way to merge is %q: %w", wanted, errNoQueue)
+// Choose returns the way to merge into a branch, and why: the wanted one, or the surest that the server allows. An empty wish is none.
+func Choose(wanted Way, r forge.Repository, asked forge.Requirements) (way Way, why string, err error) {
+	switch {
+	case wanted == Exact && (asked.PushRefused || asked.Queue):
+		return "", "", fmt.Errorf("%w: the branch is protected against pushes, and the configured way to merge is %q", forge.ErrRemote, Exact)
+	case wanted == Exact:
+		return Exact, configured, nil
+	case wanted != Guarded && wanted != "":
+		return "", "", fmt.Errorf("the configured way to merge is %q: %w", wanted, errNoQueue)
+	case asked.Queue:
+		return "", "", fmt.Errorf("the server merges into the branch by a queue: %w", errNoQueue)
+	case wanted == Guarded:
+		return Guarded, configured, nil
+	case asked.Unknown:
+		return Guarded, "the account may not read the protection of the branch", nil
+	case asked.PushRefused:
+		return Guarded, "the branch is protected against pushes", nil
+	case asked.Approvals > 0: // some accounts could push past the people who must approve, and that is never wanted
+		return Guarded, fmt.Sprintf("%d must approve on the forge", asked.Approvals), nil
+	case len(r.Methods) > 0 && !slices.Contains(r.Methods, "merge"):
+		return Guarded, "the repository does not allow merge commits", nil
 	}
-	if asked.Queue {
-		return "", errNoQueue
-	}
-	forbids := len(r.Methods) > 0 && !slices.Contains(r.Methods, "merge")
-	// To push past people whose approval the server asks for would be possible for some accounts, and is never wanted.
-	if wanted == Guarded || asked.Unknown || asked.PushRefused || asked.Approvals > 0 || forbids {
-		return Guarded, nil
-	}
-	return Exact, nil
+	return Exact, "the account may push to the branch", nil
 }
+
+// configured is why a way is taken that the configuration names.
+const configured = "forge.merge says so"
 
 // way asks the server for what choose needs.
 func (f *Forge) way(ctx context.Context, base string) (forge.Repository, Way, error) {
@@ -61,7 +66,7 @@ func (f *Forge) way(ctx context.Context, base string) (forge.Repository, Way, er
 	if err != nil {
 		return repository, "", fmt.Errorf("ask the forge for the protection of %q: %w", base, err)
 	}
-	way, err := choose(f.Config.Merge, repository, asked)
+	way, _, err := Choose(f.Config.Merge, repository, asked)
 	if err != nil {
 		return repository, "", fmt.Errorf("merge into %q: %w", base, err)
 	}

@@ -33,8 +33,8 @@ func TestTheWayToMergeIsTheSurestThatTheServerAllows(t *testing.T) {
 		{name: "exact wanted, a queue", wanted: Exact, r: all, asked: forge.Requirements{Queue: true}, err: forge.ErrRemote},
 		{name: "a queue wanted", wanted: Queue, r: all, err: errNoQueue},
 	} {
-		got, err := choose(c.wanted, c.r, c.asked)
-		if got != c.want || !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
+		got, why, err := Choose(c.wanted, c.r, c.asked)
+		if got != c.want || (why == "") != (c.err != nil) || !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
 			t.Errorf("%s: %q, %v; want %q, %v", c.name, got, err, c.want, c.err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"signalbox/internal/config"
@@ -54,7 +53,7 @@ func (f *Forge) Examine(ctx context.Context, base, commit string) (Standing, err
 	case err != nil:
 		return s, b.explained(err, readVerdicts)
 	default:
-		s.Way, s.Why = wayOf(f.config.Settings.Merge, repository, required)
+		s.Way, s.Why = wayOf(b.forge.Config.Merge, repository, required)
 	}
 	if s.Way == config.MergeGuarded && !repository.MayMerge {
 		s.Missing = append(s.Missing, fmt.Errorf("%s may not merge pull requests of %s", s.Account, s.Page))
@@ -71,29 +70,13 @@ func (f *Forge) Examine(ctx context.Context, base, commit string) (Standing, err
 	return s, nil
 }
 
-// wayOf names the way that package hosted chooses, and says why it does. An empty way means that nothing can be merged.
-func wayOf(wanted string, r forge.Repository, asked forge.Requirements) (way, why string) {
-	switch {
-	case wanted == config.MergeQueue:
-		return "", "forge.merge is queue, and merge queues are not supported yet"
-	case wanted == config.MergeExact && (asked.PushRefused || asked.Queue):
-		return "", "forge.merge is exact, and the branch is protected against pushes"
-	case wanted == config.MergeExact:
-		return config.MergeExact, "forge.merge says so"
-	case asked.Queue:
-		return "", "the branch is merged by a queue, and merge queues are not supported yet"
-	case wanted == config.MergeGuarded:
-		return config.MergeGuarded, "forge.merge says so"
-	case asked.Unknown:
-		return config.MergeGuarded, "the account may not read the protection of the branch"
-	case asked.PushRefused:
-		return config.MergeGuarded, "the branch is protected against pushes"
-	case asked.Approvals > 0:
-		return config.MergeGuarded, fmt.Sprintf("%d must approve on the forge", asked.Approvals)
-	case len(r.Methods) > 0 && !slices.Contains(r.Methods, "merge"):
-		return config.MergeGuarded, "the repository does not allow merge commits"
+// wayOf is the way that a run would take, and why. An empty way means that nothing can be merged.
+func wayOf(wanted hosted.Way, r forge.Repository, asked forge.Requirements) (way, why string) {
+	chosen, why, err := hosted.Choose(wanted, r, asked)
+	if err != nil {
+		return "", err.Error()
 	}
-	return string(hosted.Exact), "the account may push to the branch"
+	return string(chosen), why
 }
 
 // lacking names the capabilities that a driver has not.

@@ -33,12 +33,9 @@ type git struct{ hosted.Git }
 func (git) Follow(context.Context, string) (bool, error) { return false, errFollowed }
 
 // chosen is what package hosted chooses, as far as it shows: who may push and not merge is refused if the server is to merge.
-func chosen(t *testing.T, wanted string, p protected) string {
+func chosen(t *testing.T, wanted hosted.Way, p protected) string {
 	t.Helper()
-	if wanted == config.MergeAuto {
-		wanted = ""
-	}
-	err := hosted.New(hosted.Config{Server: p, Git: git{}, Merge: hosted.Way(wanted)}).MayMerge(t.Context(), "main")
+	err := hosted.New(hosted.Config{Server: p, Git: git{}, Merge: wanted}).MayMerge(t.Context(), "main")
 	switch {
 	case errors.Is(err, errFollowed):
 		return config.MergeExact
@@ -51,7 +48,7 @@ func chosen(t *testing.T, wanted string, p protected) string {
 func TestDoctorNamesTheWayToMergeThatRunsChoose(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
-	for _, wanted := range []string{config.MergeAuto, config.MergeExact, config.MergeGuarded, config.MergeQueue} {
+	for _, wanted := range []hosted.Way{"", hosted.Exact, hosted.Guarded, hosted.Queue} {
 		for bits := range 32 {
 			is := func(bit int) bool { return bits>>bit&1 == 1 }
 			p := protected{repository: forge.Repository{Path: "a/b", MayPush: true}, asked: forge.Requirements{Unknown: is(0), PushRefused: is(1), Queue: is(2)}}
