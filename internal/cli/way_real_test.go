@@ -31,7 +31,7 @@ const (
 type company struct {
 	model   *modeltest.Server
 	through atomic.Int64 // connections that the proxy made
-	env     []string     // the variables of somebody who works there
+	env     []string     // the variables of a person at work there
 }
 
 func newCompany(t *testing.T, way companysWay, config modeltest.Config) *company {

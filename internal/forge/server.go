@@ -143,7 +143,7 @@ const (
 	Pending VerdictState = "pending"
 	// Passed includes what was skipped or is neutral.
 	Passed VerdictState = "passed"
-	// Failed includes what was canceled, timed out, or wants somebody to act.
+	// Failed includes what was canceled, timed out, or wants someone to act.
 	Failed VerdictState = "failed"
 )
 
