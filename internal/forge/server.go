@@ -30,10 +30,10 @@ type Server interface {
 	CloseIssue(ctx context.Context, number int) error
 
 	// Remarks returns the comments on an issue or a pull request, oldest first.
-	Remarks(ctx context.Context, number int) ([]Remark, error)
-	CreateRemark(ctx context.Context, number int, body string) (Remark, error)
+	Remarks(ctx context.Context, on Subject) ([]Remark, error)
+	CreateRemark(ctx context.Context, on Subject, body string) (Remark, error)
 	// EditRemark returns ErrNotFound if the comment was deleted.
-	EditRemark(ctx context.Context, id int64, body string) error
+	EditRemark(ctx context.Context, on Subject, id int64, body string) error
 
 	// Proposal returns a pull request, or ErrNotFound.
 	Proposal(ctx context.Context, number int) (Proposal, error)
@@ -98,9 +98,33 @@ type Query struct {
 	State string
 }
 
+// Subject is what comments and labels are on. GitHub and Gitea number issues and pull requests together; on GitLab issue 5 and merge request 5 are
+// two things, and so a number alone names neither.
+type Subject struct {
+	Number int
+	// Pull: it is a pull request, and not an issue.
+	Pull bool
+}
+
+// OnIssue is the issue with this number.
+func OnIssue(number int) Subject { return Subject{Number: number} }
+
+// OnPull is the pull request with this number.
+func OnPull(number int) Subject { return Subject{Number: number, Pull: true} }
+
+// String is for messages.
+func (s Subject) String() string {
+	if s.Pull {
+		return fmt.Sprintf("pull request %d", s.Number)
+	}
+	return fmt.Sprintf("issue %d", s.Number)
+}
+
 // Remark is a comment of a person or a program.
 type Remark struct {
+	// ID is unique among the comments on On, not in the repository.
 	ID     int64
+	On     Subject
 	Author string
 	// ByBot: the author is an application.
 	ByBot bool
@@ -216,7 +240,7 @@ type (
 	}
 	// Labeler makes labels a pull request or issue has: those in add are there afterwards, those in remove are not.
 	Labeler interface {
-		Label(ctx context.Context, number int, add, remove []string) error
+		Label(ctx context.Context, on Subject, add, remove []string) error
 	}
 	// Minimizer hides a comment that is settled.
 	Minimizer interface {

@@ -136,8 +136,8 @@ func (i issue) convert() forge.Issue {
 	return converted
 }
 
-func (c comment) convert() forge.Remark {
-	return forge.Remark{ID: c.ID, Author: c.User.Login, ByBot: c.User.bot(), Body: c.Body, Page: c.HTMLURL, Edited: c.UpdatedAt.After(c.CreatedAt), CreatedAt: c.CreatedAt}
+func (c comment) convert(on forge.Subject) forge.Remark {
+	return forge.Remark{ID: c.ID, On: on, Author: c.User.Login, ByBot: c.User.bot(), Body: c.Body, Page: c.HTMLURL, Edited: c.UpdatedAt.After(c.CreatedAt), CreatedAt: c.CreatedAt}
 }
 
 func (p pull) convert() forge.Proposal {

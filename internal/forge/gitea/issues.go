@@ -61,29 +61,29 @@ func (s *Server) CloseIssue(ctx context.Context, number int) error {
 }
 
 // Remarks returns the comments on an issue or a pull request. Gitea returns all of them at once.
-func (s *Server) Remarks(ctx context.Context, number int) ([]forge.Remark, error) {
+func (s *Server) Remarks(ctx context.Context, on forge.Subject) ([]forge.Remark, error) {
 	var found []comment
-	if _, err := s.call(ctx, request{method: http.MethodGet, path: "issues/%d/comments", args: []any{number}, out: &found}); err != nil {
-		return nil, fmt.Errorf("list comments on %d: %w", number, err)
+	if _, err := s.call(ctx, request{method: http.MethodGet, path: "issues/%d/comments", args: []any{on.Number}, out: &found}); err != nil {
+		return nil, fmt.Errorf("list comments on %s: %w", on, err)
 	}
 	remarks := make([]forge.Remark, 0, len(found))
 	for _, c := range found {
-		remarks = append(remarks, c.convert())
+		remarks = append(remarks, c.convert(on))
 	}
 	return remarks, nil
 }
 
 // CreateRemark writes a comment.
-func (s *Server) CreateRemark(ctx context.Context, number int, body string) (forge.Remark, error) {
+func (s *Server) CreateRemark(ctx context.Context, on forge.Subject, body string) (forge.Remark, error) {
 	var c comment
-	if _, err := s.call(ctx, request{method: http.MethodPost, path: "issues/%d/comments", args: []any{number}, in: map[string]any{"body": body}, out: &c}); err != nil {
-		return forge.Remark{}, fmt.Errorf("comment on %d: %w", number, err)
+	if _, err := s.call(ctx, request{method: http.MethodPost, path: "issues/%d/comments", args: []any{on.Number}, in: map[string]any{"body": body}, out: &c}); err != nil {
+		return forge.Remark{}, fmt.Errorf("comment on %s: %w", on, err)
 	}
-	return c.convert(), nil
+	return c.convert(on), nil
 }
 
-// EditRemark changes a comment.
-func (s *Server) EditRemark(ctx context.Context, id int64, body string) error {
+// EditRemark changes a comment. Its id is unique in the repository.
+func (s *Server) EditRemark(ctx context.Context, _ forge.Subject, id int64, body string) error {
 	if _, err := s.call(ctx, request{method: http.MethodPatch, path: "issues/comments/%d", args: []any{id}, in: map[string]any{"body": body}}); err != nil {
 		return fmt.Errorf("edit comment %d: %w", id, err)
 	}

@@ -22,15 +22,15 @@ const labelColor = "#8c959f"
 const maxRepositoryLabels = 1000
 
 // Label gives an issue or a pull request the labels in add, which are made if the repository lacks them, and takes those in remove.
-func (s *Server) Label(ctx context.Context, number int, add, remove []string) error {
+func (s *Server) Label(ctx context.Context, on forge.Subject, add, remove []string) error {
 	var has []label
-	if _, err := s.call(ctx, request{method: http.MethodGet, path: "issues/%d/labels", args: []any{number}, out: &has}); err != nil {
-		return fmt.Errorf("read the labels of %d: %w", number, err)
+	if _, err := s.call(ctx, request{method: http.MethodGet, path: "issues/%d/labels", args: []any{on.Number}, out: &has}); err != nil {
+		return fmt.Errorf("read the labels of %s: %w", on, err)
 	}
 	for _, name := range remove {
 		if i := labelled(has, name); i >= 0 {
-			if _, err := s.call(ctx, request{method: http.MethodDelete, path: "issues/%d/labels/%d", args: []any{number, has[i].ID}}); err != nil {
-				return fmt.Errorf("take label %q from %d: %w", name, number, err)
+			if _, err := s.call(ctx, request{method: http.MethodDelete, path: "issues/%d/labels/%d", args: []any{on.Number, has[i].ID}}); err != nil {
+				return fmt.Errorf("take label %q from %s: %w", name, on, err)
 			}
 		}
 	}
@@ -40,10 +40,10 @@ func (s *Server) Label(ctx context.Context, number int, add, remove []string) er
 	}
 	ids, err := s.labelIDs(ctx, add)
 	if err == nil {
-		_, err = s.call(ctx, request{method: http.MethodPost, path: "issues/%d/labels", args: []any{number}, in: map[string]any{"labels": ids}})
+		_, err = s.call(ctx, request{method: http.MethodPost, path: "issues/%d/labels", args: []any{on.Number}, in: map[string]any{"labels": ids}})
 	}
 	if err != nil {
-		return fmt.Errorf("label %d: %w", number, err)
+		return fmt.Errorf("label %s: %w", on, err)
 	}
 	return nil
 }

@@ -163,17 +163,17 @@ func (s *story) discuss(t *testing.T, number int, reviewer string) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := s.driver.Label(t.Context(), number, []string{"signalbox:running", "bug"}, []string{"bug"}); err != nil {
+		if err := s.driver.Label(t.Context(), forge.OnIssue(number), []string{"signalbox:running", "bug"}, []string{"bug"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.driver.Label(t.Context(), number, nil, []string{"bug"}); err != nil {
+		if err := s.driver.Label(t.Context(), forge.OnIssue(number), nil, []string{"bug"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if issue, err := s.driver.Issue(t.Context(), number); err != nil || !slices.Equal(issue.Labels, []string{"signalbox:running"}) || strings.Contains(issue.Body, "@"+bot) {
 		t.Errorf("the issue is %+v, %v", issue, err)
 	}
-	remarks, err := s.driver.Remarks(t.Context(), number)
+	remarks, err := s.driver.Remarks(t.Context(), forge.OnIssue(number))
 	if err != nil || len(remarks) != 1 || remarks[0].ByBot || remarks[0].Edited {
 		t.Fatalf("the comments are %+v, %v", remarks, err)
 	}

@@ -72,7 +72,7 @@ func readAll(t *testing.T, driver *github.Server) map[string]error {
 	_, errs["Issue"] = driver.Issue(t.Context(), 7)
 	_, errs["Issues"] = driver.Issues(t.Context(), forge.Query{}, 10)
 	_, errs["search"] = driver.Issues(t.Context(), forge.Query{Text: "x"}, 10)
-	_, errs["Remarks"] = driver.Remarks(t.Context(), 7)
+	_, errs["Remarks"] = driver.Remarks(t.Context(), forge.OnIssue(7))
 	_, errs["Proposal"] = driver.Proposal(t.Context(), 7)
 	_, errs["ProposalOf"] = driver.ProposalOf(t.Context(), "topic")
 	_, errs["Verdicts"] = driver.Verdicts(t.Context(), commit)
@@ -83,7 +83,7 @@ func readAll(t *testing.T, driver *github.Server) map[string]error {
 	errs["MergeProposal"] = driver.MergeProposal(t.Context(), 7, commit, "m")
 	errs["Enqueue"] = driver.Enqueue(t.Context(), 7, commit)
 	errs["EditProposal"] = driver.EditProposal(t.Context(), forge.Proposal{Number: 7})
-	errs["Label"] = driver.Label(t.Context(), 7, []string{"a"}, []string{"b"})
+	errs["Label"] = driver.Label(t.Context(), forge.OnIssue(7), []string{"a"}, []string{"b"})
 	errs["Publish"] = driver.Publish(t.Context(), commit, forge.Verdict{Name: "v"})
 	for name, err := range errs { // what the driver says itself is of no kind
 		if errors.Is(err, forge.ErrHeadMoved) || errors.Is(err, forge.ErrConflict) || errors.Is(err, forge.ErrNotReady) || errors.Is(err, forge.ErrExists) {

@@ -42,9 +42,9 @@ func issue(i *issueAnswer) forge.Issue {
 }
 
 // remark counts one that an application wrote in a person's name as a program's.
-func (c commentAnswer) remark() forge.Remark {
+func (c commentAnswer) remark(on forge.Subject) forge.Remark {
 	return forge.Remark{
-		ID: c.ID, Author: c.User.Login, Body: c.Body, Page: c.HTMLURL,
+		ID: c.ID, On: on, Author: c.User.Login, Body: c.Body, Page: c.HTMLURL,
 		ByBot:  isBot(c.User.Login, c.User.Type) || c.Via != nil,
 		Edited: c.UpdatedAt.After(c.CreatedAt), CreatedAt: c.CreatedAt,
 	}

@@ -24,7 +24,7 @@ func TestWhatIsUnchangedIsNotPaidFor(t *testing.T) {
 		s.Comment(number, "grace", strings.Repeat("x", i))
 	}
 	for range 5 {
-		if got := must(driver.Remarks(t.Context(), number))(t); len(got) != 150 {
+		if got := must(driver.Remarks(t.Context(), forge.OnIssue(number)))(t); len(got) != 150 {
 			t.Fatalf("there are %d comments", len(got))
 		}
 	}
@@ -36,7 +36,7 @@ func TestWhatIsUnchangedIsNotPaidFor(t *testing.T) {
 		t.Errorf("it counted %v, %d unchanged", use.Calls, use.Unchanged)
 	}
 	s.Comment(number, "grace", "new")
-	if got := must(driver.Remarks(t.Context(), number))(t); len(got) != 151 || got[150].Body != "new" {
+	if got := must(driver.Remarks(t.Context(), forge.OnIssue(number)))(t); len(got) != 151 || got[150].Body != "new" {
 		t.Errorf("the new comment is missing among %d", len(got))
 	}
 	if b := driver.Use().Budgets["core"]; b.Limit != 5000 || b.Remaining != 5000-used(s, "core") || b.Reset.IsZero() {
@@ -104,8 +104,8 @@ func TestCallsAreCountedByKind(t *testing.T) {
 	_, _ = driver.Required(t.Context(), "release/1")
 	_ = must(driver.Verdicts(t.Context(), p.Head))(t)
 	_ = must(driver.MayWrite(t.Context(), "ada"))(t)
-	_ = driver.Label(t.Context(), p.Number, []string{"x"}, nil)
-	_ = driver.Label(t.Context(), p.Number, nil, []string{"x"})
+	_ = driver.Label(t.Context(), forge.OnPull(p.Number), []string{"x"}, nil)
+	_ = driver.Label(t.Context(), forge.OnPull(p.Number), nil, []string{"x"})
 	_ = must(driver.Threads(t.Context(), p.Number))(t)
 	var kinds []string
 	for kind, n := range driver.Use().Calls {

@@ -221,9 +221,9 @@ func TestALostAnswerIsFoundAgain(t *testing.T) {
 	}
 
 	lost("POST", "/comments")
-	_, err = driver.CreateRemark(t.Context(), issues[0].Number, "once")
+	_, err = driver.CreateRemark(t.Context(), forge.OnIssue(issues[0].Number), "once")
 	wantFailure(t, err, unavailable)
-	if remarks := must(driver.Remarks(t.Context(), issues[0].Number))(t); len(remarks) != 1 || remarks[0].Body != "once" {
+	if remarks := must(driver.Remarks(t.Context(), forge.OnIssue(issues[0].Number)))(t); len(remarks) != 1 || remarks[0].Body != "once" {
 		t.Errorf("the comments are %+v", remarks)
 	}
 

@@ -87,12 +87,12 @@ func TestRemarksAreOldestFirstAndTellWhoWrote(t *testing.T) {
 	for i := range 250 {
 		s.Comment(number, "mallory", fmt.Sprint(i))
 	}
-	own := must(driver.CreateRemark(t.Context(), number, "first words"))(t)
-	ok(t, driver.EditRemark(t.Context(), own.ID, "other words"))
+	own := must(driver.CreateRemark(t.Context(), forge.OnIssue(number), "first words"))(t)
+	ok(t, driver.EditRemark(t.Context(), forge.OnIssue(number), own.ID, "other words"))
 	s.Comment(number, "helper[bot]", "I am a program")
 	via := s.Comment(number, "grace", "by a program in my name")
 	s.With(func(st *githubtest.State) { st.Comments[len(st.Comments)-1].Via = "assistant" })
-	got := must(driver.Remarks(t.Context(), number))(t)
+	got := must(driver.Remarks(t.Context(), forge.OnIssue(number)))(t)
 	if len(got) != 253 || got[0].Body != "0" || got[249].Body != "249" {
 		t.Fatalf("there are %d comments", len(got))
 	}
@@ -105,8 +105,8 @@ func TestRemarksAreOldestFirstAndTellWhoWrote(t *testing.T) {
 	if r := got[252]; r.ID != via || !r.ByBot {
 		t.Errorf("a program's comment in a person's name is %+v", r)
 	}
-	wantIs(t, driver.EditRemark(t.Context(), 1, "x"), forge.ErrNotFound)
-	_, err := driver.Remarks(t.Context(), 99)
+	wantIs(t, driver.EditRemark(t.Context(), forge.OnIssue(number), 1, "x"), forge.ErrNotFound)
+	_, err := driver.Remarks(t.Context(), forge.OnIssue(99))
 	wantIs(t, err, forge.ErrNotFound)
 }
 
@@ -134,9 +134,9 @@ func TestLabelsAreAddedAndRemovedOnce(t *testing.T) {
 	pull := propose(t, s, driver, "topic").Number
 	s.Requests()
 	for range 2 {
-		ok(t, driver.Label(t.Context(), number, []string{"signalbox:running", "bug"}, []string{"signalbox:queued", "odd/?#", "never there"}))
+		ok(t, driver.Label(t.Context(), forge.OnIssue(number), []string{"signalbox:running", "bug"}, []string{"signalbox:queued", "odd/?#", "never there"}))
 	}
-	ok(t, driver.Label(t.Context(), pull, []string{"signalbox:running"}, nil))
+	ok(t, driver.Label(t.Context(), forge.OnPull(pull), []string{"signalbox:running"}, nil))
 	if got := must(driver.Issue(t.Context(), number))(t).Labels; !slices.Equal(got, []string{"bug", "signalbox:running"}) {
 		t.Errorf("the labels are %q", got)
 	}

@@ -11,24 +11,24 @@ import (
 )
 
 // Label reads the labels first, which is free while nothing changed: writing is what GitHub limits hardest.
-func (s *Server) Label(ctx context.Context, number int, add, remove []string) error {
-	found, _, err := get[issueAnswer](ctx, s, nil, "issues/%d", number) // of a pull request too
+func (s *Server) Label(ctx context.Context, on forge.Subject, add, remove []string) error {
+	found, _, err := get[issueAnswer](ctx, s, nil, "issues/%d", on.Number) // of a pull request too
 	if err != nil {
-		return s.wrap(err, "read the labels of %d", number)
+		return s.wrap(err, "read the labels of %s", on)
 	}
 	missing := slices.DeleteFunc(slices.Clone(add), func(name string) bool { return labeled(found, name) })
 	if len(missing) > 0 {
-		add := request{method: http.MethodPost, path: "issues/%d/labels", args: []any{number}, in: map[string][]string{"labels": missing}}
+		add := request{method: http.MethodPost, path: "issues/%d/labels", args: []any{on.Number}, in: map[string][]string{"labels": missing}}
 		if _, err := s.call(ctx, add); err != nil {
-			return s.wrap(err, "label %d", number)
+			return s.wrap(err, "label %s", on)
 		}
 	}
 	for _, name := range remove {
 		if !labeled(found, name) {
 			continue
 		}
-		_, err := s.call(ctx, request{method: http.MethodDelete, path: "issues/%d/labels/%s", args: []any{number, name}})
-		if err = s.wrap(err, "remove label %s from %d", name, number); err != nil && !errors.Is(err, forge.ErrNotFound) {
+		_, err := s.call(ctx, request{method: http.MethodDelete, path: "issues/%d/labels/%s", args: []any{on.Number, name}})
+		if err = s.wrap(err, "remove label %s from %s", name, on); err != nil && !errors.Is(err, forge.ErrNotFound) {
 			return err
 		}
 	}

@@ -9,28 +9,29 @@ import (
 )
 
 // Remarks reads the comments below an issue or pull request. Those on lines of a change are Threads.
-func (s *Server) Remarks(ctx context.Context, number int) (found []forge.Remark, err error) {
+func (s *Server) Remarks(ctx context.Context, on forge.Subject) (found []forge.Remark, err error) {
 	err = pages(func(page url.Values) ([]commentAnswer, *http.Response, error) {
-		return get[[]commentAnswer](ctx, s, page, "issues/%d/comments", number)
+		return get[[]commentAnswer](ctx, s, page, "issues/%d/comments", on.Number)
 	}, func(c commentAnswer) bool {
-		found = append(found, c.remark())
+		found = append(found, c.remark(on))
 		return true
 	})
-	return found, s.wrap(err, "read the comments on %d", number)
+	return found, s.wrap(err, "read the comments on %s", on)
 }
 
-func (s *Server) CreateRemark(ctx context.Context, number int, body string) (forge.Remark, error) {
+func (s *Server) CreateRemark(ctx context.Context, on forge.Subject, body string) (forge.Remark, error) {
 	var made commentAnswer
 	_, err := s.call(ctx, request{
-		method: http.MethodPost, path: "issues/%d/comments", args: []any{number}, in: map[string]string{"body": body}, out: &made,
+		method: http.MethodPost, path: "issues/%d/comments", args: []any{on.Number}, in: map[string]string{"body": body}, out: &made,
 	})
 	if err != nil {
-		return forge.Remark{}, s.wrap(err, "comment on %d", number)
+		return forge.Remark{}, s.wrap(err, "comment on %s", on)
 	}
-	return made.remark(), nil
+	return made.remark(on), nil
 }
 
-func (s *Server) EditRemark(ctx context.Context, id int64, body string) error {
+// EditRemark needs no subject: ids of comments are unique in the repository.
+func (s *Server) EditRemark(ctx context.Context, _ forge.Subject, id int64, body string) error {
 	_, err := s.call(ctx, request{method: http.MethodPatch, path: "issues/comments/%d", args: []any{id}, in: map[string]string{"body": body}})
 	return s.wrap(err, "edit comment %d", id)
 }

@@ -53,7 +53,7 @@ func (s *Server) Threads(ctx context.Context, number int) (found []forge.Thread,
 		}
 		page := answer.Repository.PullRequest.ReviewThreads
 		for _, t := range page.Nodes {
-			found = append(found, t.converted())
+			found = append(found, t.converted(forge.OnPull(number)))
 		}
 		if !page.PageInfo.HasNextPage {
 			return found, nil
@@ -63,7 +63,7 @@ func (s *Server) Threads(ctx context.Context, number int) (found []forge.Thread,
 	return nil, &forge.Failure{Kind: forge.Refused, Err: fmt.Errorf("pull request %d has too many threads", number)}
 }
 
-func (t thread) converted() forge.Thread {
+func (t thread) converted(on forge.Subject) forge.Thread {
 	line := t.Line
 	if t.IsOutdated {
 		line = 0
@@ -71,7 +71,7 @@ func (t thread) converted() forge.Thread {
 	converted := forge.Thread{ID: t.ID, Path: t.Path, Line: line, Resolved: t.IsResolved}
 	for _, c := range t.Comments.Nodes {
 		id, _ := strconv.ParseInt(c.FullDatabaseID, 10, 64) // 0 if it is none: nothing is edited by it
-		r := forge.Remark{ID: id, Body: c.Body, Page: c.URL, Edited: c.LastEditedAt != nil, CreatedAt: c.CreatedAt}
+		r := forge.Remark{ID: id, On: on, Body: c.Body, Page: c.URL, Edited: c.LastEditedAt != nil, CreatedAt: c.CreatedAt}
 		if c.Author != nil {
 			r.Author, r.ByBot = c.Author.Login, c.Author.Typename == "Bot"
 			if r.ByBot {

@@ -31,18 +31,26 @@ func (f *Forge) Comment(ctx context.Context, request forge.Request, key, body st
 	if key == "" {
 		return fmt.Errorf("comment on issue %d: the comment has no key", request.Number)
 	}
-	if err := f.remark(ctx, request.Number, key, body); err != nil {
+	if err := f.remark(ctx, forge.OnIssue(request.Number), key, body); err != nil {
 		return fmt.Errorf("comment on issue %d: %w", request.Number, err)
 	}
 	return nil
 }
 
-func (f *Forge) remark(ctx context.Context, number int, key, body string) error {
+// recordOf names the record of our comments. It keeps issue 5 and pull request 5 apart, which are two things on GitLab.
+func recordOf(on forge.Subject) string {
+	if on.Pull {
+		return "pull-" + strconv.Itoa(on.Number)
+	}
+	return strconv.Itoa(on.Number)
+}
+
+func (f *Forge) remark(ctx context.Context, on forge.Subject, key, body string) error {
 	mark := mark("comment", key)
 	text := marked(mark, body)
 	sum := sha256.Sum256([]byte(text))
 	now := remark{Sum: hex.EncodeToString(sum[:])}
-	record := store.Record[remarks](f.Store, issuesKind, strconv.Itoa(number))
+	record := store.Record[remarks](f.Store, issuesKind, recordOf(on))
 	all, err := record.Load(ctx)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -52,7 +60,7 @@ func (f *Forge) remark(ctx context.Context, number int, key, body string) error 
 		return nil
 	}
 	if edit {
-		now.ID, err = known.ID, f.Server.EditRemark(ctx, known.ID, text)
+		now.ID, err = known.ID, f.Server.EditRemark(ctx, on, known.ID, text)
 		edit = !errors.Is(err, forge.ErrNotFound) // or a person deleted it
 	}
 	if edit && err != nil {
@@ -60,7 +68,7 @@ func (f *Forge) remark(ctx context.Context, number int, key, body string) error 
 	}
 	return record.Update(ctx, func(all *remarks) (err error) {
 		if !edit {
-			now.ID, err = f.write(ctx, number, mark, text)
+			now.ID, err = f.write(ctx, on, mark, text)
 		}
 		if all.Remarks == nil {
 			all.Remarks = map[string]remark{}
@@ -71,12 +79,12 @@ func (f *Forge) remark(ctx context.Context, number int, key, body string) error 
 }
 
 // write edits our comment that begins with the marker, or writes it. The caller's lock keeps processes of this machine from writing two.
-func (f *Forge) write(ctx context.Context, number int, mark, text string) (int64, error) {
+func (f *Forge) write(ctx context.Context, on forge.Subject, mark, text string) (int64, error) {
 	me, err := f.account(ctx)
 	if err != nil {
 		return 0, err
 	}
-	there, err := f.Server.Remarks(ctx, number)
+	there, err := f.Server.Remarks(ctx, on)
 	if err != nil {
 		return 0, err
 	}
@@ -87,8 +95,8 @@ func (f *Forge) write(ctx context.Context, number int, mark, text string) (int64
 		if r.Body == text {
 			return r.ID, nil
 		}
-		return r.ID, f.Server.EditRemark(ctx, r.ID, text)
+		return r.ID, f.Server.EditRemark(ctx, on, r.ID, text)
 	}
-	written, err := f.Server.CreateRemark(ctx, number, text)
+	written, err := f.Server.CreateRemark(ctx, on, text)
 	return written.ID, err
 }

@@ -135,7 +135,7 @@ func (f *Forge) conclude(ctx context.Context, pr forge.PullRequest) error {
 			return err
 		}
 	}
-	if err := f.remark(ctx, pr.Number, "signalbox/merged", "Merged as "+pr.MergeCommit+"."); err != nil {
+	if err := f.remark(ctx, forge.OnPull(pr.Number), "signalbox/merged", "Merged as "+pr.MergeCommit+"."); err != nil {
 		return err
 	}
 	return f.Server.CloseProposal(ctx, pr.Number)

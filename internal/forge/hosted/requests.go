@@ -24,7 +24,7 @@ const (
 	maxLabelText = 100
 )
 
-// issuesKind is where this machine's records about issues are: opened.json, and <number>.json for our comments on one.
+// issuesKind is where this machine's records about issues are: opened.json, and <number>.json or pull-<number>.json for our comments.
 const issuesKind = "issues"
 
 var (
