@@ -122,7 +122,7 @@ type Forge interface {
 	// ErrHeadMoved if the branch has another commit than checked.Head; *PendingError if a server does not let it be merged yet. In each case nothing
 	// was merged. Merging a merged pull request returns it; with ErrUntested, if a server merged something else than what was checked.
 	Merge(ctx context.Context, number int, checked Check, message string) (PullRequest, error)
-	// ClosePullRequest closes the pull request without merging it.
+	// ClosePullRequest closes the pull request without merging it, or returns ErrMerged.
 	ClosePullRequest(ctx context.Context, number int) error
 	// Comment writes body as a comment on the request. A comment with the same key is edited in place.
 	Comment(ctx context.Context, request Request, key, body string) error
@@ -174,6 +174,8 @@ var (
 	ErrNoChecks  = errors.New("no checks were reported")
 	// ErrPending: a server's part is missing so far; errors.As finds the *PendingError.
 	ErrPending = errors.New("waiting for the forge")
+	// ErrMerged: the pull request was merged, so it can't be closed unmerged.
+	ErrMerged = errors.New("it is merged")
 	// ErrUntested: the pull request is merged, and what the server put on the base branch has not passed the tests. A person looks at it.
 	ErrUntested = errors.New("the forge merged a tree that was not tested")
 	// ErrRemoteMoved: the remote's base branch has commits that the project lacks. A person pulls them.

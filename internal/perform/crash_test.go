@@ -87,6 +87,8 @@ type outside struct {
 	pulls   map[string]forge.PullRequest
 	merges  []string
 	closed  int
+	// mergedByHand: a person merges the pull request before it can be closed.
+	mergedByHand bool
 	// comments by key.
 	comments map[string]string
 }
@@ -296,7 +298,11 @@ func (h hub) Merge(_ context.Context, _ int, c forge.Check, _ string) (forge.Pul
 	})
 }
 
-func (h hub) ClosePullRequest(context.Context, int) error {
+func (h hub) ClosePullRequest(ctx context.Context, number int) error {
+	if pr := h.pull(); h.mergedByHand {
+		_, err := h.Merge(ctx, number, forge.Check{Base: h.git("", "rev-parse", pr.Base), Head: pr.Head, Tree: h.git("", "rev-parse", pr.Head+"^{tree}")}, "")
+		return errors.Join(err, forge.ErrMerged)
+	}
 	return do(h.life, func() error {
 		pr := h.pull()
 		pr.State = forge.Closed
@@ -444,6 +450,16 @@ func TestEveryActionMayBePerformedTwiceAndAfterACrash(t *testing.T) {
 				t.Errorf("merged %q: the work of an interrupted call must take no part", got)
 			}
 		})
+	}
+}
+
+func TestARunThatWasMergedMeanwhileIsNotGivenUp(t *testing.T) {
+	t.Parallel()
+	d := dying{newOutside(t), map[workflow.ActionKind]int{}, workflow.WatchChecks}
+	d.mergedByHand = true
+	run := d.execute(t, workflow.Settings{Workflow: workflow.WorkflowSimple, AutoApprove: true, Tests: []string{"true"}, Limits: workflow.DefaultLimits()})
+	if run.State != workflow.Done || len(d.merges) != 1 || run.Details.MergeCommit != d.merges[0] || d.closed != 1 || d.made {
+		t.Errorf("the run is %s, %+v, merged as %q; %d merges, closed %d times", run.State, run.Error, run.Details.MergeCommit, len(d.merges), d.closed)
 	}
 }
 

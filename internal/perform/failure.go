@@ -116,8 +116,6 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 			e.Next = append(e.Next, workflow.Advice("or keep branches and merges on this machine: push: never in .signalbox/config.yaml"))
 		}
 		e.Next = append(e.Next, resume)
-	case errors.Is(err, forge.ErrUntested):
-		x.untested(&e)
 	case errors.As(err, &refused):
 		x.refused(&e, refused)
 	case errors.Is(err, forge.ErrNotFound):

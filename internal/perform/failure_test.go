@@ -62,15 +62,6 @@ func TestOnlyPassingErrorsAreRetried(t *testing.T) {
 	}
 }
 
-func TestAnUntestedMergeIsForAPersonToLookAt(t *testing.T) {
-	t.Parallel()
-	x := &execution{Performer: &Performer{}, run: workflow.Run{Details: workflow.Details{Base: "main"}}}
-	got := x.failure(workflow.Action{Kind: workflow.MergePullRequest}, fmt.Errorf("merge: %w", forge.ErrUntested))
-	if got.ReasonCode != workflow.MergedUntestedCode || got.Retryable || !strings.Contains(commandline.Lines(&got)[0], "test what is on main") {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestRefusedCredentialsAreNamed(t *testing.T) {
 	t.Parallel()
 	for want, access := range map[string]Access{"with it in MY_TOKEN": {Variable: "MY_TOKEN"}, "log in to the forge again: gh auth login": {Program: []string{"gh", "auth", "login"}}} {

@@ -63,12 +63,6 @@ func (p *Performer) access() Access {
 	return p.Access()
 }
 
-// untested describes a merge by the forge that put an untested tree on the base branch.
-func (x *execution) untested(e *workflow.Error) {
-	e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.MergedUntestedCode, false, workflow.CategoryTest, forge.ErrUntested.Error()
-	e.Next = []workflow.NextStep{workflow.Advice("test what is on " + x.run.Details.Base + ", and fix or revert it there if it fails")}
-}
-
 // retryAfter is how long a server asked to wait; 0 if it didn't.
 func retryAfter(err error) time.Duration {
 	if f := (*forge.Failure)(nil); errors.As(err, &f) {

@@ -29,8 +29,12 @@ func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome, _ w
 	return workflow.PullRequestOpened{Outcome: o, Number: pr.Number, URL: pr.URL, CompareURL: pr.CompareURL}, nil
 }
 
-func (x *execution) closePullRequest(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
-	return workflow.PullRequestClosed{Outcome: o}, x.Forge.ClosePullRequest(ctx, x.run.Details.PullRequest.Number)
+func (x *execution) closePullRequest(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
+	err := x.Forge.ClosePullRequest(ctx, x.run.Details.PullRequest.Number)
+	if errors.Is(err, forge.ErrMerged) {
+		return x.merge(ctx, o, a)
+	}
+	return workflow.PullRequestClosed{Outcome: o}, err
 }
 
 // watchChecks runs the tests on the merge candidate, up to the limit, or reads what the forge's checks say.
@@ -64,9 +68,12 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, _ workf
 }
 
 func (x *execution) merge(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
-	pr := x.run.Details.PullRequest
-	merged, err := x.Forge.Merge(ctx, pr.Number, forge.Check{Base: pr.Checked.Base, Head: pr.Checked.Head,
-		Tree: pr.Checked.Tree, State: forge.CheckPassed}, x.Redact.Text(x.mergeMessage(ctx)))
+	pr, checked, message := x.run.Details.PullRequest, forge.Check{}, ""
+	if c := pr.Checked; c != nil { // otherwise nothing can be merged, and only what is merged is found
+		checked = forge.Check{Base: c.Base, Head: c.Head, Tree: c.Tree, State: forge.CheckPassed}
+		message = x.Redact.Text(x.mergeMessage(ctx))
+	}
+	merged, err := x.Forge.Merge(ctx, pr.Number, checked, message)
 	switch {
 	case errors.Is(err, forge.ErrBaseMoved), errors.Is(err, forge.ErrConflict):
 		// Conflicts come from a base that moved after the checks. The checks report them, and Decide knows the ways out.
@@ -75,6 +82,8 @@ func (x *execution) merge(ctx context.Context, o workflow.Outcome, _ workflow.Ac
 		return workflow.HeadMoved{Outcome: o}, nil
 	case errors.Is(err, forge.ErrPending):
 		return x.pending(o, err), nil
+	case errors.Is(err, forge.ErrUntested):
+		return workflow.Merged{Outcome: o, Commit: merged.MergeCommit, Untested: true}, nil
 	case err != nil:
 		return nil, err
 	}

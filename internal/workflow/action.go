@@ -67,7 +67,7 @@ const (
 	WatchChecks ActionKind = "watch_checks"
 	// MergePullRequest merges exactly the checked candidate. → Merged, BaseMoved, HeadMoved or, pending, ChecksEnded
 	MergePullRequest ActionKind = "merge_pull_request"
-	// ClosePullRequest closes the pull request of a canceled run. → PullRequestClosed
+	// ClosePullRequest closes the pull request of a canceled run. → PullRequestClosed or Merged
 	ClosePullRequest ActionKind = "close_pull_request"
 	// RemoveEnvironment removes the environment and the branch, once their work is merged or on a ref. → EnvironmentRemoved
 	RemoveEnvironment ActionKind = "remove_environment"

@@ -316,10 +316,12 @@ type (
 		LogPath    string
 		Summary    string
 	}
-	// Merged: the base branch contains the change; Commit is the full id of the merge.
+	// Merged: the base branch contains the change; Commit is the full id of the merge. Untested: the forge made it, and its tree has not passed the
+	// tests. It also answers close_pull_request, if someone merged the change on the forge before the run was given up.
 	Merged struct {
 		Outcome
-		Commit string
+		Commit   string
+		Untested bool
 	}
 	// BaseMerged: the base branch, at Base, is part of the change, whose new head is Commit. If Commit is the head as it was, the base had
 	// nothing new. Conflicts are the files that have conflict markers.

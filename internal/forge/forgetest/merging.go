@@ -31,6 +31,9 @@ func merge(t *testing.T, p *project) {
 		t.Errorf("second merge gives %+v, %v, want %s", again, err, merged.MergeCommit)
 	}
 	p.wantMerged(t, again, check)
+	if err := p.forge.ClosePullRequest(t.Context(), pr.Number); !errors.Is(err, forge.ErrMerged) {
+		t.Errorf("closing it gives %v, want ErrMerged", err)
+	}
 }
 
 func baseMoved(t *testing.T, p *project) {

@@ -41,8 +41,11 @@ func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, mess
 	if err == nil {
 		err = f.show(ctx, pr)
 	}
-	if err = errors.Join(untested, err); err != nil {
-		return forge.PullRequest{}, fmt.Errorf("merge pull request %d: %w", number, err)
+	if err == nil { // otherwise it is merged again, and found untested again
+		err = untested
+	}
+	if err != nil {
+		return pr, fmt.Errorf("merge pull request %d: %w", number, err)
 	}
 	return pr, nil
 }

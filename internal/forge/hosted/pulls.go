@@ -115,7 +115,7 @@ func (f *Forge) ClosePullRequest(ctx context.Context, number int) error {
 		return fmt.Errorf("close pull request: %w", err)
 	}
 	if pr.State == forge.Merged || p.State == forge.Merged {
-		return fmt.Errorf("close pull request %d: it is merged", number)
+		return fmt.Errorf("close pull request %d: %w", number, forge.ErrMerged)
 	}
 	if p.State == forge.Open {
 		if err := f.Server.CloseProposal(ctx, number); err != nil {

@@ -228,7 +228,7 @@ func (f *Forge) ClosePullRequest(ctx context.Context, number int) error {
 		return f.pull(number).Update(ctx, func(p *pull) error {
 			switch p.State {
 			case forge.Merged:
-				return fmt.Errorf("withdraw change %d: it is merged", number)
+				return fmt.Errorf("withdraw change %d: %w", number, forge.ErrMerged)
 			case forge.Open:
 				p.State, p.UpdatedAt = forge.Closed, f.now().UTC()
 			}

@@ -135,6 +135,13 @@ var (
 		return workflow.AnswerRefused{Outcome: o, Problems: []string{"no JSON"}}
 	})
 	baseMoves = answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event { return workflow.BaseMoved{Outcome: o} })
+	merges    = answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
+		return workflow.Merged{Outcome: o, Commit: "m1"}
+	})
+
+	mergesUntested = answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
+		return workflow.Merged{Outcome: o, Commit: "m1", Untested: true}
+	})
 )
 
 func agentFails(code string) act {

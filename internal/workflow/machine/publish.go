@@ -40,9 +40,7 @@ func (m *machine) publicationAnswered(event workflow.Event) bool {
 	case workflow.BaseMerged:
 		m.baseMerged(e)
 	case workflow.Merged:
-		j.MergeCommit = e.Commit
-		m.say("merged as %s, removing the environment", wording.ShortID(e.Commit))
-		m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
+		m.merged(e)
 	case workflow.BaseMoved:
 		m.enter(workflow.CIWatch)
 	case workflow.HeadMoved:
@@ -71,6 +69,28 @@ func (m *machine) publicationAnswered(event workflow.Event) bool {
 		return false
 	}
 	return true
+}
+
+// merged records the merge. The run goes on to its end even if it was given up: there is nothing left to give up. A person is told once of what the
+// forge merged untested.
+func (m *machine) merged(e workflow.Merged) {
+	j := &m.run.Details
+	j.MergeCommit = e.Commit
+	if j.Canceling {
+		j.Canceling = false
+		m.close(workflow.StepSkipped, "merged on the forge")
+		m.enter(workflow.MergeCleanup)
+	} else {
+		m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
+	}
+	m.say("merged as %s, removing the environment", wording.ShortID(e.Commit))
+	if !e.Untested {
+		return
+	}
+	stop := m.problem(workflow.CategoryTest, workflow.MergedUntestedCode, "the forge merged a tree that was not tested",
+		fmt.Sprintf("the forge put %s on %s, and the tests did not run on its content", wording.ShortID(e.Commit), j.Base))
+	stop.Next = []workflow.NextStep{workflow.Advice("test what is on " + j.Base + ", and fix or revert it there if it fails"), m.run.Ask("then let the run end", workflow.VerbResume)}
+	m.stop(stop)
 }
 
 // checksEnded takes the result of the checks of the merge candidate.

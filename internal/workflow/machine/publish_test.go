@@ -47,6 +47,12 @@ func TestPublishing(t *testing.T) {
 		{"after the merge the environment is put away", full, []act{untilPhase(workflow.MergeCleanup), well}, "RUNNING merge-cleanup remove_environment"},
 		{"a stop after the merge goes on with the putting away", full, []act{untilPhase(workflow.MergeCleanup), well, does(workflow.StopRequested{}), resumed},
 			"RUNNING merge-cleanup remove_environment"},
+		{"what the forge merged untested is for a person to look at", full, []act{untilPhase(workflow.MergeCleanup), mergesUntested}, "NEEDS_INPUT merge-cleanup MERGED_UNTESTED"},
+		{"who says so once", full, []act{untilPhase(workflow.MergeCleanup), mergesUntested, resumed}, "RUNNING merge-cleanup remove_environment"},
+		{"and the request is closed", full, []act{untilPhase(workflow.MergeCleanup), mergesUntested, resumed, toTheEnd}, "DONE parent-close"},
+		{"what someone merged is not given up any more", full, []act{untilPhase(workflow.CIWatch), does(workflow.StopRequested{Cancel: true}), merges}, "RUNNING merge-cleanup remove_environment"},
+		{"but ends as it does", full, []act{failing, does(workflow.StopRequested{Cancel: true}), merges, toTheEnd}, "DONE parent-close"},
+		{"unless a person has to look", full, []act{failing, does(workflow.StopRequested{Cancel: true}), mergesUntested}, "NEEDS_INPUT merge-cleanup MERGED_UNTESTED"},
 		{"then the request is closed", full, []act{untilPhase(workflow.MergeCleanup), well, well}, "RUNNING parent-close close_request"},
 	})
 }

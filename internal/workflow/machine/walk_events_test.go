@@ -114,10 +114,10 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 		}
 		return events
 	case workflow.MergePullRequest:
-		return append(events, workflow.Merged{Outcome: o, Commit: "m1"}, workflow.BaseMoved{Outcome: o}, workflow.HeadMoved{Outcome: o},
+		return append(events, workflow.Merged{Outcome: o, Commit: "m1"}, workflow.Merged{Outcome: o, Commit: "m1", Untested: true}, workflow.BaseMoved{Outcome: o}, workflow.HeadMoved{Outcome: o},
 			workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPending})
 	case workflow.ClosePullRequest:
-		return append(events, workflow.PullRequestClosed{Outcome: o})
+		return append(events, workflow.PullRequestClosed{Outcome: o}, workflow.Merged{Outcome: o, Commit: "m1"})
 	case workflow.RemoveEnvironment:
 		return append(events, workflow.EnvironmentRemoved{Outcome: o, KeptRef: "refs/signalbox/kept/42"})
 	case workflow.CloseRequest:
@@ -171,6 +171,8 @@ func eventName(event workflow.Event) string {
 		says = oneOf(len(e.Review.Findings) == 0, "clean", "findings")
 	case workflow.SetUpEnded:
 		says = oneOf(e.OK, "ok", string(e.Class))
+	case workflow.Merged:
+		says = oneOf(e.Untested, "untested", "")
 	case workflow.StopRequested:
 		says = oneOf(e.Cancel, "cancel", "")
 	case workflow.DependenciesChecked:
