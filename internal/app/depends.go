@@ -1,7 +1,10 @@
 package app
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,10 +24,45 @@ func CheckDependencies(r forge.Request, all []forge.Request) error {
 	}
 	for _, ref := range r.DependsOn {
 		if !known[ref] {
-			return &problem.Error{Err: fmt.Errorf("request %d depends on %q, and there is no such request", r.Number, ref), Hint: "fix depends_on in " + r.Path, Code: problem.NotFound}
+			return &problem.Error{Err: fmt.Errorf("request %d depends on %q, and there is no such request", r.Number, ref), Hint: whereDepends(&r), Code: problem.NotFound}
 		}
 	}
 	return Circle(r, open)
+}
+
+// whereDepends says where to change what a request depends on.
+func whereDepends(r *forge.Request) string {
+	if r.Path == "" {
+		return fmt.Sprintf(`change "depends on" in the text of issue %d`, r.Number)
+	}
+	return "fix depends_on in " + r.Path
+}
+
+// maxAround is how many issues are read to find a circle of dependencies. A longer one waits for ever, and says for what.
+const maxAround = 30
+
+// around returns the requests among which one's dependencies are: all files, or the issues that an issue needs, and those that they need.
+func (p *App) around(ctx context.Context, r forge.Request) ([]forge.Request, error) {
+	if p.Hosted == nil || r.Path != "" {
+		return p.Forge.Requests(ctx)
+	}
+	found := []forge.Request{r}
+	for i := 0; i < len(found) && len(found) < maxAround; i++ {
+		for _, ref := range found[i].DependsOn {
+			if slices.ContainsFunc(found, func(o forge.Request) bool { return o.ID == ref }) {
+				continue
+			}
+			other, err := p.Forge.Request(ctx, ref)
+			if errors.Is(err, forge.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, other)
+		}
+	}
+	return found, nil
 }
 
 // Circle refuses a request that depends on itself, also by way of others of all.
@@ -41,7 +79,7 @@ func Circle(r forge.Request, all []forge.Request) error {
 	if len(circle) > 1 {
 		err = fmt.Errorf("requests depend on each other in a circle: %s %s", strings.Join(circle, " "), circle[0])
 	}
-	return &problem.Error{Err: err, Hint: "fix depends_on in " + r.Path}
+	return &problem.Error{Err: err, Hint: whereDepends(&r)}
 }
 
 // circleOf are the numbers of the requests from r to the one named begin, if r waits for that one, and seen those that were looked at.

@@ -21,6 +21,9 @@ type ForgeIssue struct {
 	Author string   `json:"author"`
 	Labels []string `json:"labels"`
 	URL    string   `json:"url"`
+	// Priority and Size are what the labels say; empty if they don't.
+	Priority string `json:"priority,omitempty"`
+	Size     string `json:"size,omitempty"`
 	// UpdatedAt is when anything about the issue changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	// RunID and State are of its latest run here; empty if there is none.
@@ -53,7 +56,8 @@ func (p *App) ForgeIssues(ctx context.Context, q forge.Query) ([]ForgeIssue, err
 	}
 	lines := make([]ForgeIssue, 0, len(issues))
 	for _, issue := range issues {
-		line := ForgeIssue{Number: issue.Number, Title: issue.Title, Author: issue.Author, Labels: append([]string{}, issue.Labels...), URL: issue.Page, UpdatedAt: issue.UpdatedAt}
+		line := ForgeIssue{Number: issue.Number, Title: issue.Title, Author: issue.Author, Labels: append([]string{}, issue.Labels...), URL: issue.Page, UpdatedAt: issue.UpdatedAt,
+			Priority: forge.PriorityOf(issue.Labels), Size: forge.SizeOf(issue.Labels)}
 		if run := runs[fmt.Sprint(issue.Number)]; run != nil {
 			line.RunID, line.State = run.RunID, run.State
 		}

@@ -25,6 +25,8 @@ type Order struct {
 	may func(*workflow.Run) error
 	// leave leaves it for the process that runs the run.
 	leave func(*workflow.Run, *workflow.Signals)
+	// renews: what people settled on the forge counts from now on.
+	renews bool
 }
 
 // Ordered is the outcome of an order. Either another process runs the run and took the order, or this process ran the run.
@@ -63,6 +65,11 @@ func (p *App) Give(ctx context.Context, ref string, o Order, watch Watcher) (Ord
 		}
 		if _, err := p.Runner(ctx, nil); err != nil {
 			return Ordered{}, err
+		}
+	}
+	if keeps, ok := p.Forge.(forge.Keeping); ok && o.renews {
+		if err := keeps.Renew(ctx, found.Ref.RequestID); err != nil {
+			return Ordered{}, wire.Explained(err)
 		}
 	}
 	within, cancel := context.WithTimeout(ctx, orderWait)

@@ -78,7 +78,7 @@ func (p *App) StartRuns(ctx context.Context, refs []string, watch Watcher) ([]Re
 func (p *App) mayStart(ctx context.Context, request forge.Request) error {
 	if len(request.DependsOn) > 0 {
 		// If a file can't be read, it may be the one that seems to be missing. The run finds that out.
-		if all, err := p.Forge.Requests(ctx); err == nil {
+		if all, err := p.around(ctx, request); err == nil {
 			if err := CheckDependencies(request, all); err != nil {
 				return err
 			}

@@ -24,7 +24,7 @@ func mayDecide(r *workflow.Run) error {
 
 // Approve approves the change of a waiting run. A commit, if given, must be the one that the run shows, with at least 7 digits.
 func Approve(commit string) Order {
-	return Order{func(r *workflow.Run) error {
+	return Order{may: func(r *workflow.Run) error {
 		if err := mayDecide(r); err != nil {
 			return err
 		}
@@ -32,21 +32,21 @@ func Approve(commit string) Order {
 			return Wrong(r, fmt.Sprintf("the change is %.10s, not %s", r.Details.Head, commit), "look at it again: signalbox diff "+r.Ref())
 		}
 		return nil
-	}, func(r *workflow.Run, s *workflow.Signals) {
+	}, leave: func(r *workflow.Run, s *workflow.Signals) {
 		s.Commands = append(s.Commands, Personal(workflow.CommandApprove, r.Details.Head, ""))
 	}}
 }
 
 // Reject sends the change of a waiting run back to its agent, and says what to change.
 func Reject(why string) Order {
-	return Order{mayDecide, func(_ *workflow.Run, s *workflow.Signals) {
+	return Order{may: mayDecide, leave: func(_ *workflow.Run, s *workflow.Signals) {
 		s.Commands = append(s.Commands, Personal(workflow.CommandReject, "", why))
-	}}
+	}, renews: true}
 }
 
 // Resume resumes a run that stopped; with force, despite what stopped it.
 func Resume(force bool) Order {
-	return Order{func(r *workflow.Run) error {
+	return Order{may: func(r *workflow.Run) error {
 		switch r.State {
 		case workflow.Failed:
 			return Wrong(r, "it failed", commandline.For(r, workflow.VerbRetry))
@@ -57,34 +57,34 @@ func Resume(force bool) Order {
 			return Wrong(r, "there is nothing to force: neither work that is too large to keep nor tests that can't run stopped it", commandline.For(r, workflow.VerbResume))
 		}
 		return nil // resuming a finished run completes what a crash may have left undone
-	}, func(_ *workflow.Run, s *workflow.Signals) {
+	}, leave: func(_ *workflow.Run, s *workflow.Signals) {
 		s.ResumeRequested = true
 		if force {
 			s.Commands = append(s.Commands, Personal(workflow.CommandForce, "", ""))
 		}
-	}}
+	}, renews: true}
 }
 
 // Retry repeats the step at which a run failed.
 func Retry() Order {
-	return Order{func(r *workflow.Run) error {
+	return Order{may: func(r *workflow.Run) error {
 		if r.State != workflow.Failed {
 			return Wrong(r, "only a failed run is retried", "signalbox status "+r.Ref())
 		}
 		return nil
-	}, func(_ *workflow.Run, s *workflow.Signals) {
+	}, leave: func(_ *workflow.Run, s *workflow.Signals) {
 		s.Commands = append(s.Commands, Personal(workflow.CommandRetry, "", ""))
-	}}
+	}, renews: true}
 }
 
 // Stop stops a run; with cancel, for good.
 func Stop(cancel bool) Order {
-	return Order{func(r *workflow.Run) error {
+	return Order{may: func(r *workflow.Run) error {
 		if r.State.Final() && (!cancel || r.State != workflow.Canceled) { // canceling again completes what a crash may have left undone
 			return Wrong(r, "it is over", "signalbox status "+r.Ref())
 		}
 		return nil
-	}, func(_ *workflow.Run, s *workflow.Signals) {
+	}, leave: func(_ *workflow.Run, s *workflow.Signals) {
 		if cancel {
 			s.Commands = append(s.Commands, Personal(workflow.CommandCancel, "", ""))
 			return
@@ -95,7 +95,7 @@ func Stop(cancel bool) Order {
 
 // Sync merges the base branch, as it is now, into the change of a run that isn't under way.
 func Sync() Order {
-	return Order{func(r *workflow.Run) error {
+	return Order{may: func(r *workflow.Run) error {
 		switch {
 		case r.State.Final():
 			return Wrong(r, "it is over", "signalbox status "+r.Ref())
@@ -105,9 +105,9 @@ func Sync() Order {
 			return Wrong(r, "it has no finished change yet, and will start from the current base", "signalbox status "+r.Ref())
 		}
 		return nil
-	}, func(_ *workflow.Run, s *workflow.Signals) {
+	}, leave: func(_ *workflow.Run, s *workflow.Signals) {
 		s.Commands = append(s.Commands, Personal(workflow.CommandSync, "", ""))
-	}}
+	}, renews: true}
 }
 
 // Note replaces the note on a run; an empty one removes it.

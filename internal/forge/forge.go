@@ -28,8 +28,15 @@ type Request struct {
 	Language string `json:"language,omitempty"`
 	// Area is the part of the project that it concerns, one line such as backend or frontend; empty if unknown.
 	Area string `json:"area,omitempty"`
-	// DependsOn are the ids or numbers of requests that must be merged first.
+	// DependsOn are the ids or numbers of requests that must be merged first; of an issue, the numbers of issues.
 	DependsOn []string `json:"depends_on,omitempty"`
+	// Priority is P0 (the most urgent) to P4, Size is XS to XXL, as an issue's labels say; empty if they don't.
+	Priority string `json:"priority,omitempty"`
+	Size     string `json:"size,omitempty"`
+	// Said, Attachments and Related are what Keeping.Keep adds: comments, oldest first, and what texts link to.
+	Said        []Said       `json:"said,omitempty"`
+	Attachments []Attachment `json:"attachments,omitempty"`
+	Related     []Related    `json:"related,omitempty"`
 	// Path is the file it was read from, relative to the project root; empty on other forges.
 	Path string `json:"path,omitempty"`
 	// Closed: no more work is needed.

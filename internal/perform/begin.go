@@ -17,12 +17,16 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// theRequest returns the forge's present request. It reads it once per engine.
+// theRequest returns the request. It reads it once per engine; one that others can change meanwhile is as the run saw it first.
 func (x *execution) theRequest(ctx context.Context) (forge.Request, error) {
 	if x.asked != nil {
 		return *x.asked, nil
 	}
-	request, err := x.Forge.Request(ctx, x.run.RequestID)
+	read := x.Forge.Request
+	if keeps, ok := x.Forge.(forge.Keeping); ok {
+		read = func(ctx context.Context, ref string) (forge.Request, error) { return keeps.Keep(ctx, x.run.RunID, ref) }
+	}
+	request, err := read(ctx, x.run.RequestID)
 	if err != nil {
 		return request, fmt.Errorf("read request %s: %w", x.run.RequestID, err)
 	}

@@ -76,10 +76,12 @@ func (f *Forge) numberOf(ctx context.Context, ref string) (int, error) {
 // requestOf cleans an issue's texts.
 func requestOf(issue forge.Issue) forge.Request {
 	r := forge.Request{ID: strconv.Itoa(issue.Number), Number: issue.Number, Title: redact.Line(issue.Title, maxTitle),
-		Body: strings.TrimSpace(unmarked(redact.Cut(redact.Clean(issue.Body), maxRequest))), Closed: issue.Closed}
+		Body: strings.TrimSpace(visible(unmarked(redact.Cut(redact.Clean(issue.Body), maxRequest)))), Closed: issue.Closed}
 	for _, label := range issue.Labels[:min(len(issue.Labels), maxLabels)] {
 		r.Labels = append(r.Labels, redact.Line(label, maxLabelText))
 	}
+	r.Priority, r.Size = forge.PriorityOf(r.Labels), forge.SizeOf(r.Labels)
+	readText(&r)
 	return r
 }
 

@@ -1,0 +1,40 @@
+package forge
+
+import "time"
+
+// Order is what a person asks of Signalbox on the forge: by a comment whose first line begins with /signalbox, or by the label.
+type Order struct {
+	// ID is unique among the orders of a project, and the same whenever the order is read.
+	ID   string
+	Verb Verb
+	// Commit is what an approval names; empty if it means what was shown.
+	Commit string
+	// Text is a rejection's reason or an answer.
+	Text string
+	// Problem says why it is no order that can be given; empty if it can.
+	Problem string
+	// Number is the issue or pull request it was written on. Remark is the comment; its ID is 0 for the label.
+	Number int
+	Remark Remark
+	// By is the account that gave it, At when, by the forge's clock.
+	By string
+	At time.Time
+}
+
+// Verb is a word that follows /signalbox.
+type Verb string
+
+// The verbs, with what follows them.
+const (
+	VerbRun     Verb = "run"
+	VerbStop    Verb = "stop"
+	VerbApprove Verb = "approve" // a commit, or nothing
+	VerbReject  Verb = "reject"  // why
+	VerbAnswer  Verb = "answer"  // the answer
+	VerbRetry   Verb = "retry"
+	VerbResume  Verb = "resume"
+	VerbStatus  Verb = "status"
+)
+
+// Verbs lists every Verb.
+var Verbs = []Verb{VerbRun, VerbStop, VerbApprove, VerbReject, VerbAnswer, VerbRetry, VerbResume, VerbStatus}

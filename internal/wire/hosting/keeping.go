@@ -1,0 +1,90 @@
+package hosting
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strconv"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/store"
+)
+
+var _ forge.Keeping = (*Forge)(nil)
+
+// kept is an issue as a run saw it first.
+type kept struct {
+	Run     string        `json:"run"`
+	Request forge.Request `json:"request"`
+}
+
+// keptOf is the record of an issue: .signalbox/issues/<number>-request.json.
+func (f *Forge) keptOf(number int) *store.Document[kept] {
+	return store.Record[kept](f.config.Store, "issues", strconv.Itoa(number)+"-request")
+}
+
+// Keep implements forge.Keeping. Anyone may edit their own issue and comment on it while a run works, and a process that is killed reads again:
+// the next one must see what the first one saw. A file belongs to the project's people and is read as it is.
+func (f *Forge) Keep(ctx context.Context, run, ref string) (forge.Request, error) {
+	number, err := f.issueOf(ctx, ref)
+	if err != nil || number == 0 {
+		return f.Request(ctx, ref)
+	}
+	record := f.keptOf(number)
+	was, err := record.Load(ctx)
+	if err == nil && was.Run == run {
+		return was.Request, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return forge.Request{}, err
+	}
+	b, err := f.open(ctx)
+	if err != nil {
+		return forge.Request{}, err
+	}
+	request, err := b.forge.Discussed(ctx, ref)
+	if err != nil {
+		return request, b.explained(err, readIssues)
+	}
+	f.redact(&request)
+	err = record.Update(ctx, func(now *kept) error {
+		if now.Run == run {
+			request = now.Request
+		}
+		*now = kept{run, request}
+		return nil
+	})
+	return request, err
+}
+
+// redact takes secrets out of what is kept on disk.
+func (f *Forge) redact(r *forge.Request) {
+	r.Title, r.Body = f.config.Redact.String(r.Title), f.config.Redact.String(r.Body)
+	for i := range r.Labels {
+		r.Labels[i] = f.config.Redact.String(r.Labels[i])
+	}
+	for i := range r.Said {
+		r.Said[i].Author, r.Said[i].Body = f.config.Redact.String(r.Said[i].Author), f.config.Redact.String(r.Said[i].Body)
+	}
+	for i := range r.Attachments {
+		r.Attachments[i].Name, r.Attachments[i].Address = f.config.Redact.String(r.Attachments[i].Name), f.config.Redact.String(r.Attachments[i].Address)
+	}
+	for i := range r.Related {
+		r.Related[i].Title = f.config.Redact.String(r.Related[i].Title)
+	}
+}
+
+// Renew implements forge.Keeping.
+func (f *Forge) Renew(ctx context.Context, ref string) error {
+	number, err := f.issueOf(ctx, ref)
+	if err != nil || number == 0 {
+		return err
+	}
+	if _, err := f.keptOf(number).Load(ctx); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return f.keptOf(number).Update(ctx, func(now *kept) error {
+		now.Run = ""
+		return nil
+	})
+}
