@@ -60,7 +60,9 @@ var packages = map[string][]string{
 	"environment/detect":          {"redact"}, // reads what strangers wrote: it can start nothing and reach nothing
 	"forge/*":                     {"forge"},
 	"forge/local":                 {"forge", "git", "redact", "store"},
-	"forge/gitea/giteatest":       {},                                                            // the server itself, for tests
+	"forge/gitea/giteatest":       {}, // the server itself, for tests
+	"forge/github":                {"forge", "forge/rest"},
+	"forge/rest":                  {"forge"},                                                     // what calls to any server have in common; it knows no vendor
 	"forge/hosted":                {"forge", "redact", "store"},                                  // a server and the git half are interfaces to it: wire joins them
 	"forge/github/githubtest":     {},                                                            // a stand-in for a server: it knows nothing of ours
 	"agent/agenttest":             {"agent", "agent/modeltest", "process"},                       // holds drivers to what their programs printed when they were recorded

@@ -2,10 +2,10 @@ package github
 
 import (
 	"errors"
-	"fmt"
-	"net"
 	"net/url"
 	"strings"
+
+	"signalbox/internal/forge/rest"
 )
 
 // address is where a server's pages and its API are.
@@ -27,8 +27,8 @@ func addressOf(page string) (address, error) {
 		return address{}, errors.New("the server's address is not of the form https://github.example.com") // it isn't quoted: it can hold a password
 	}
 	u.Host = strings.ToLower(u.Host)
-	if u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())) {
-		return address{}, fmt.Errorf("%s is not reached by https: the token could be read on the way", u.Host)
+	if err := rest.Secure(u); err != nil {
+		return address{}, err
 	}
 	api, root := *u, *u
 	if u.Host == "github.com" || strings.HasSuffix(u.Host, ".ghe.com") {
@@ -38,14 +38,4 @@ func addressOf(page string) (address, error) {
 		api.Path, root.Path = "/api/v3/", "/api/graphql"
 	}
 	return address{page: u.String(), api: &api, graphql: root.String()}, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// holds reports whether a URL is on the server of the API.
-func (a address) holds(u *url.URL) bool {
-	return u.Scheme == a.api.Scheme && strings.EqualFold(u.Host, a.api.Host)
 }

@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"signalbox/internal/forge/rest"
 )
 
 const (
@@ -65,7 +67,7 @@ type installation struct {
 	// rest authenticates as the App itself.
 	rest      *http.Client
 	server    *Server
-	transport *transport
+	transport *rest.Transport
 	now       func() time.Time
 
 	mu      sync.Mutex
@@ -78,16 +80,15 @@ func newInstallation(app *App, s *Server) (*installation, error) {
 		return nil, errors.New("a GitHub App needs its id and its key")
 	}
 	i := &installation{server: s, app: *app, owner: s.owner, name: s.name, now: s.now}
-	i.transport = &transport{base: s.transport.base, at: s.at, now: s.now, meter: s.transport.meter, token: i.jwt}
 	// A refused JWT is made anew: the refusal's Date header tells how far this machine's clock is off.
-	i.transport.forget = func(string) {}
-	i.rest = &http.Client{Transport: i.transport, CheckRedirect: i.transport.redirect}
+	i.transport = s.transport.As(i.jwt, func(string) {})
+	i.rest = &http.Client{Transport: i.transport, CheckRedirect: i.transport.Redirect}
 	return i, nil
 }
 
 // serverTime is the present by GitHub's clock, as far as its answers have shown it.
 func (i *installation) serverTime() time.Time {
-	return i.now().Add(time.Duration(i.transport.skew.Load()))
+	return i.now().Add(i.transport.Skew())
 }
 
 // jwt is the App's own credential.

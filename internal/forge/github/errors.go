@@ -9,22 +9,15 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
-const (
-	// secondaryWait is what GitHub's documentation asks for if a secondary limit names no time.
-	secondaryWait = time.Minute
-	// maxWait bounds what a server can make us wait. GitHub's limits are reset hourly.
-	maxWait = 24 * time.Hour
-	// maxMessage bounds a server's text in an error.
-	maxMessage = 500
-)
+// secondaryWait is what GitHub's documentation asks for if a secondary limit names no time.
+const secondaryWait = time.Minute
 
 // wrap says what was tried, and judges why it failed. It is nil for nil.
 func (s *Server) wrap(err error, format string, args ...any) error {
@@ -46,7 +39,7 @@ func (s *Server) judged(err error) error {
 		return err
 	}
 	if !asked { // the answer can't be decoded, and the error quotes it
-		err = fmt.Errorf("%w: %s", errNotAPI, s.clean(err.Error()))
+		err = fmt.Errorf("%w: %s", rest.ErrNotAPI, s.transport.Clean(err.Error()))
 	}
 	return &forge.Failure{Kind: forge.Unavailable, Err: err}
 }
@@ -95,11 +88,11 @@ func (r refusal) text() string {
 
 func (s *Server) refusal(resp *http.Response) error {
 	var r refusal
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := io.ReadAll(resp.Body) // the transport has bounded it
 	if err == nil {
 		_ = json.Unmarshal(body, &r) // what is not understood is judged by its status
 	}
-	failure := &forge.Failure{Kind: kindOfStatus(resp.StatusCode), Status: resp.StatusCode, RetryAfter: wait(resp.Header, s.now()), Message: s.clean(r.text())}
+	failure := &forge.Failure{Kind: rest.KindOf(resp.StatusCode), Status: resp.StatusCode, RetryAfter: s.transport.Wait(resp.Header), Message: s.transport.Clean(r.text())}
 	if resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests {
 		limit(failure, resp, r)
 	}
@@ -110,18 +103,6 @@ func (s *Server) refusal(resp *http.Response) error {
 		return fmt.Errorf("%w (the server says %q)", forge.ErrNotFound, failure.Message)
 	}
 	return failure
-}
-
-func kindOfStatus(status int) forge.FailureKind {
-	switch {
-	case status == http.StatusUnauthorized:
-		return forge.Unauthorized
-	case status == http.StatusForbidden, status == http.StatusUnavailableForLegalReasons:
-		return forge.Forbidden
-	case status >= 500, status < 400, status == http.StatusRequestTimeout:
-		return forge.Unavailable
-	}
-	return forge.Refused
 }
 
 // limit tells a limit from a missing permission: GitHub answers 403 and 429 to both of its limits.
@@ -136,39 +117,6 @@ func limit(f *forge.Failure, resp *http.Response, r refusal) {
 	default:
 		f.RetryAfter = 0
 	}
-}
-
-// wait is how long the server asks to wait, by the server's own clock where it matters; 0 if it doesn't say.
-func wait(h http.Header, now time.Time) time.Duration {
-	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = date
-	}
-	asked := h.Get("Retry-After")
-	if seconds, err := strconv.ParseInt(asked, 10, 64); err == nil {
-		return bounded(time.Duration(min(max(seconds, 0), int64(maxWait/time.Second))) * time.Second)
-	}
-	if at, err := http.ParseTime(asked); err == nil {
-		return bounded(at.Sub(now))
-	}
-	if reset, err := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64); err == nil && h.Get("X-Ratelimit-Remaining") == "0" {
-		return bounded(time.Unix(reset, 0).Sub(now))
-	}
-	return 0
-}
-
-// bounded is at least a second: 0 would mean that the server didn't say.
-func bounded(d time.Duration) time.Duration { return min(max(d, time.Second), maxWait) }
-
-// clean makes one bounded line of a server's text, without the token if the server repeats it.
-func (s *Server) clean(text string) string {
-	if token := s.transport.last.Load(); token != nil {
-		text = strings.ReplaceAll(text, *token, "[token]")
-	}
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	if len(text) > maxMessage {
-		text = strings.ToValidUTF8(text[:maxMessage], "") + "…"
-	}
-	return text
 }
 
 // contextual reports whether the caller ended the call.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 	"signalbox/internal/lazy"
 )
 
@@ -41,7 +42,7 @@ type Server struct {
 	rest *http.Client
 	// unredirected returns redirections instead of following them; plain carries no token.
 	unredirected, plain *http.Client
-	transport           *transport
+	transport           *rest.Transport
 	now                 func() time.Time
 }
 
@@ -95,15 +96,16 @@ func (s *Server) connect(c Config) (err error) {
 		base = c.Client.Transport
 	}
 	s.plain = &http.Client{Transport: base}
-	s.transport = &transport{base: base, at: s.at, token: c.Token, now: c.Now, meter: newMeter()}
+	s.transport = rest.New(rest.Config{Base: base, API: s.at.api, Vendor: "GitHub", Token: c.Token, Now: c.Now, Kind: kindOf, Limits: "X-Ratelimit-", LimitName: "X-Ratelimit-Resource",
+		Sign: func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }})
 	if c.App != nil {
 		if s.app, err = newInstallation(c.App, s); err != nil {
 			return err
 		}
-		s.transport.token, s.transport.forget = s.app.token, s.app.forget
+		s.transport.Token, s.transport.Forget = s.app.token, s.app.forget
 	}
 	s.unredirected = &http.Client{Transport: s.transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	s.rest = &http.Client{Transport: s.transport, CheckRedirect: s.transport.redirect}
+	s.rest = &http.Client{Transport: s.transport, CheckRedirect: s.transport.Redirect}
 	return nil
 }
 
@@ -111,7 +113,7 @@ func (s *Server) connect(c Config) (err error) {
 func (s *Server) Kind() string { return "github" }
 
 // Use returns what was asked of the server so far.
-func (s *Server) Use() forge.Use { return s.transport.meter.use() }
+func (s *Server) Use() forge.Use { return s.transport.Use() }
 
 // Whoami asks by GraphQL: REST's GET /user answers only persons, and this answers an App's installation and the Actions token too.
 func (s *Server) Whoami(ctx context.Context) (forge.Account, error) {

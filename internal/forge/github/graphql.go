@@ -84,7 +84,7 @@ func (s *Server) refusedQuery(refused []graphQLError, resp *http.Response) error
 	for _, e := range refused {
 		messages = append(messages, e.Message)
 	}
-	failure := &forge.Failure{Kind: forge.Refused, Status: resp.StatusCode, Message: s.clean(strings.Join(messages, ": "))}
+	failure := &forge.Failure{Kind: forge.Refused, Status: resp.StatusCode, Message: s.transport.Clean(strings.Join(messages, ": "))}
 	switch refused[0].Type {
 	case "NOT_FOUND":
 		return fmt.Errorf("%w (the server says %q)", forge.ErrNotFound, failure.Message)
@@ -92,7 +92,7 @@ func (s *Server) refusedQuery(refused []graphQLError, resp *http.Response) error
 		failure.Kind = forge.Forbidden
 	case "RATE_LIMITED", "RATE_LIMIT":
 		failure.Kind = forge.Limited
-		if failure.RetryAfter = wait(resp.Header, s.now()); failure.RetryAfter == 0 {
+		if failure.RetryAfter = s.transport.Wait(resp.Header); failure.RetryAfter == 0 {
 			failure.RetryAfter = secondaryWait
 		}
 	case "", "SERVICE_UNAVAILABLE", "INTERNAL": // without a type: "Something went wrong while executing your query"

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // maxLog bounds what is downloaded to see the end of a log.
@@ -52,14 +53,14 @@ func (s *Server) log(ctx context.Context, job string, limit int) (string, error)
 		return "", errNoData
 	}
 	at, err := resp.Location()
-	if err != nil || at.Scheme != "https" && !s.at.holds(at) {
+	if err != nil || at.Scheme != "https" && !s.transport.Holds(at) {
 		return "", errors.New("the log's address is not reached by https")
 	}
 	return s.download(ctx, at.String(), limit)
 }
 
 func (s *Server) download(ctx context.Context, address string, limit int) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, rest.CallTimeout, rest.ErrTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -67,7 +68,7 @@ func (s *Server) download(ctx context.Context, address string, limit int) (strin
 	}
 	resp, err := s.plain.Do(req)
 	if err != nil {
-		return "", unanswered(ctx, err)
+		return "", rest.Unanswered(ctx, err)
 	}
 	defer resp.Body.Close()
 	switch {
@@ -76,27 +77,9 @@ func (s *Server) download(ctx context.Context, address string, limit int) (strin
 	case resp.StatusCode != http.StatusOK:
 		return "", &forge.Failure{Kind: forge.Unavailable, Status: resp.StatusCode}
 	}
-	end, err := tail(io.LimitReader(resp.Body, maxLog), limit)
+	end, err := rest.Tail(io.LimitReader(resp.Body, maxLog), limit)
 	if err != nil {
-		return "", unanswered(ctx, err)
+		return "", rest.Unanswered(ctx, err)
 	}
 	return strings.ToValidUTF8(string(end), "\uFFFD"), nil
-}
-
-// tail returns the last limit bytes.
-func tail(from io.Reader, limit int) ([]byte, error) {
-	kept, chunk := []byte(nil), make([]byte, 32<<10)
-	for {
-		n, err := from.Read(chunk)
-		kept = append(kept, chunk[:n]...)
-		if len(kept) > limit+1<<20 || err != nil {
-			kept = append([]byte(nil), kept[max(0, len(kept)-limit):]...)
-		}
-		if errors.Is(err, io.EOF) {
-			return kept, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 }

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 const (
@@ -29,25 +29,13 @@ func pages[T any](list func(url.Values) ([]T, *http.Response, error), each func(
 				return nil
 			}
 		}
-		next := nextPage(resp.Header)
+		next := rest.NextPage(resp.Header)
 		if next == 0 {
 			return nil
 		}
 		query = url.Values{"per_page": {strconv.Itoa(pageSize)}, "page": {strconv.Itoa(next)}}
 	}
 	return &forge.Failure{Kind: forge.Refused, Err: fmt.Errorf("there are more than %d", maxPages*pageSize)}
-}
-
-// nextPage reads the number from the Link header; 0 if there is none.
-func nextPage(h http.Header) int {
-	for link := range strings.SplitSeq(h.Get("Link"), "<") {
-		address, relation, _ := strings.Cut(link, ">")
-		if to, err := url.Parse(address); err == nil && strings.Contains(relation, `rel="next"`) {
-			number, _ := strconv.Atoi(to.Query().Get("page")) // 0 if it is none
-			return number
-		}
-	}
-	return 0
 }
 
 // filtered adds to a page's query what has a value.

@@ -50,7 +50,7 @@ func (s *Server) Webhook(header http.Header, body io.Reader, secret string) (for
 		return forge.Wake{}, forge.ErrForeign
 	}
 	wake := w.wake(header.Get("X-GitHub-Event"))
-	wake.Event, wake.Delivery = s.clean(header.Get("X-GitHub-Event")), s.clean(header.Get("X-GitHub-Delivery"))
+	wake.Event, wake.Delivery = s.transport.Clean(header.Get("X-GitHub-Event")), s.transport.Clean(header.Get("X-GitHub-Delivery"))
 	return wake, nil
 }
 

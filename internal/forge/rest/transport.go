@@ -1,4 +1,4 @@
-package github
+package rest
 
 import (
 	"bytes"
@@ -16,29 +16,10 @@ import (
 	"signalbox/internal/forge"
 )
 
-const (
-	// maxAnswer is far above the largest page of 100 issues that GitHub answers.
-	maxAnswer = 10 << 20
-	// callTimeout ends a call that is not answered; errTimeout says how long it is. GitHub itself gives up after 10 seconds.
-	callTimeout = time.Minute
-	// maxRedirects allows a repository that was renamed and then moved.
-	maxRedirects = 5
-)
-
-var (
-	errNotAPI  = errors.New("the answer is not one of GitHub's API")
-	errTimeout = errors.New("no answer within a minute")
-)
-
-// transport carries every call to the API. It alone adds the token, and only to requests for the API's own host. It reads the
-// whole answer, so that what is too large, cut short or not JSON is an error here and not an empty value later.
-type transport struct {
-	base  http.RoundTripper
-	at    address
-	token func(context.Context) (string, error)
-	// forget drops a token that the server refused, so that token returns a new one; nil if there is never a new one.
-	forget  func(token string)
-	now     func() time.Time
+// Transport carries every call. It alone adds the token, and only to requests for the API's own host. It reads the whole answer, so that what is
+// too large, cut short or not JSON is an error here and not an empty value later.
+type Transport struct {
+	Config
 	meter   *meter
 	flights flights
 	cache   cache
@@ -47,6 +28,27 @@ type transport struct {
 	// skew is the server's clock minus ours, in nanoseconds.
 	skew atomic.Int64
 }
+
+// New returns a transport that has called nothing.
+func New(c Config) *Transport {
+	if c.Base == nil {
+		c.Base = http.DefaultTransport
+	}
+	return &Transport{Config: c, meter: newMeter()}
+}
+
+// As returns a transport for another token of the same server, which counts together with this one.
+func (t *Transport) As(token func(context.Context) (string, error), forget func(string)) *Transport {
+	other := &Transport{Config: t.Config, meter: t.meter}
+	other.Token, other.Forget = token, forget
+	return other
+}
+
+// Use returns what was asked of the server so far.
+func (t *Transport) Use() forge.Use { return t.meter.use() }
+
+// Skew is the server's clock minus ours.
+func (t *Transport) Skew() time.Duration { return time.Duration(t.skew.Load()) }
 
 // answer is a response that was read whole.
 type answer struct {
@@ -62,16 +64,16 @@ func (a answer) response(req *http.Request) *http.Response {
 	}
 }
 
-// redirect refuses what follow didn't follow.
-func (t *transport) redirect(req *http.Request, _ []*http.Request) error {
+// Redirect refuses what follow didn't follow.
+func (t *Transport) Redirect(req *http.Request, _ []*http.Request) error {
 	return fmt.Errorf("the server redirects to %s", req.URL.Hostname())
 }
 
-func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		defer req.Body.Close()
 	}
-	if !t.at.holds(req.URL) {
+	if !t.Holds(req.URL) {
 		return nil, fmt.Errorf("%s is not the server of the API", req.URL.Hostname())
 	}
 	var a answer
@@ -89,7 +91,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // read joins an equal call under way, or asks whether what was read before still holds.
-func (t *transport) read(req *http.Request) (answer, error) {
+func (t *Transport) read(req *http.Request) (answer, error) {
 	key := req.URL.String() + " " + req.Header.Get("Accept")
 	return t.flights.do(req.Context(), key, t.meter.joined, func(ctx context.Context) (answer, error) {
 		asked := req.Clone(ctx)
@@ -110,36 +112,36 @@ func (t *transport) read(req *http.Request) (answer, error) {
 }
 
 // send adds the token. If the server refuses an installation's token, it is sent once more with a new one: what was refused was not performed.
-func (t *transport) send(req *http.Request) (answer, error) {
+func (t *Transport) send(req *http.Request) (answer, error) {
 	for again := false; ; again = true {
-		token, err := t.token(req.Context())
+		token, err := t.Token(req.Context())
 		if err != nil {
 			return answer{}, err
 		}
 		if token == "" || strings.ContainsAny(token, "\r\n") {
-			return answer{}, &forge.Failure{Kind: forge.Unauthorized, Err: errors.New("there is no token for GitHub")}
+			return answer{}, &forge.Failure{Kind: forge.Unauthorized, Err: errors.New("there is no token for " + t.Vendor)}
 		}
 		t.last.Store(&token)
 		out := req.Clone(req.Context())
-		out.Header.Set("Authorization", "Bearer "+token)
+		t.Sign(out, token)
 		a, err := t.follow(out)
-		if again || t.forget == nil || err != nil || a.status != http.StatusUnauthorized {
+		if again || t.Forget == nil || err != nil || a.status != http.StatusUnauthorized {
 			return a, err
 		}
-		t.forget(token)
+		t.Forget(token)
 	}
 }
 
-// follow goes to other places of the same API: GitHub redirects from a repository's old name to its present one. The same request
+// follow goes to other places of the same API: a server redirects from a repository's old name to its present one. The same request
 // is made there, unlike what Go's own client does with a POST.
-func (t *transport) follow(req *http.Request) (answer, error) {
+func (t *Transport) follow(req *http.Request) (answer, error) {
 	for range maxRedirects {
 		a, err := t.exchange(req)
 		if err != nil || a.status < 300 || a.status >= 400 || a.status == http.StatusNotModified {
 			return a, err
 		}
 		next, err := req.URL.Parse(a.header.Get("Location"))
-		if err != nil || !t.at.holds(next) || !strings.HasPrefix(next.Path, t.at.api.Path) {
+		if err != nil || !t.Holds(next) || !strings.HasPrefix(next.Path, t.API.Path) {
 			return a, nil
 		}
 		req = req.Clone(req.Context())
@@ -149,27 +151,27 @@ func (t *transport) follow(req *http.Request) (answer, error) {
 }
 
 // exchange is one request on the wire.
-func (t *transport) exchange(req *http.Request) (a answer, err error) {
+func (t *Transport) exchange(req *http.Request) (a answer, err error) {
 	if req.GetBody != nil {
 		if req.Body, err = req.GetBody(); err != nil {
 			return answer{}, err
 		}
 	}
-	ctx, cancel := context.WithTimeoutCause(req.Context(), callTimeout, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(req.Context(), CallTimeout, ErrTimeout)
 	defer cancel()
-	t.meter.called(req)
-	resp, err := t.base.RoundTrip(req.WithContext(ctx))
+	t.meter.called(t.Kind(req))
+	resp, err := t.Base.RoundTrip(req.WithContext(ctx))
 	if err != nil {
-		return answer{}, unanswered(ctx, err)
+		return answer{}, Unanswered(ctx, err)
 	}
 	defer resp.Body.Close()
-	t.meter.budget(resp.Header)
+	t.budget(resp.Header)
 	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		t.skew.Store(int64(date.Sub(t.now())))
+		t.skew.Store(int64(date.Sub(t.Now())))
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return answer{}, unanswered(ctx, err)
+		return answer{}, Unanswered(ctx, err)
 	}
 	if len(body) > maxAnswer {
 		return answer{}, &forge.Failure{Kind: forge.Unavailable, Status: resp.StatusCode, Err: fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)}
@@ -180,20 +182,20 @@ func (t *transport) exchange(req *http.Request) (a answer, err error) {
 		if a.status == http.StatusTooManyRequests {
 			kind = forge.Limited
 		}
-		return answer{}, &forge.Failure{Kind: kind, Status: a.status, RetryAfter: wait(a.header, t.now()), Err: errNotAPI}
+		return answer{}, &forge.Failure{Kind: kind, Status: a.status, RetryAfter: t.Wait(a.header), Err: ErrNotAPI}
 	}
 	return a, nil
 }
 
-// unanswered tells the driver's own time limit from the caller's.
-func unanswered(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), errTimeout) {
-		return &forge.Failure{Kind: forge.Unavailable, Err: errTimeout}
+// Unanswered tells the driver's own time limit from the caller's.
+func Unanswered(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), ErrTimeout) {
+		return &forge.Failure{Kind: forge.Unavailable, Err: ErrTimeout}
 	}
 	return err
 }
 
-// isAPI tells GitHub's answers from those of a proxy, a load balancer or a sign-in page on the way. Whatever we call answers JSON that
+// isAPI tells the API's answers from those of a proxy, a load balancer or a sign-in page on the way. Whatever we call answers JSON that
 // is not null, which decodes as if everything were empty; redirections and "not modified" may have anything.
 func (a answer) isAPI() bool {
 	switch {
@@ -201,6 +203,9 @@ func (a answer) isAPI() bool {
 		return true
 	case string(bytes.TrimSpace(a.body)) == "null":
 		return false
+	}
+	if a.status == http.StatusNoContent {
+		return true
 	}
 	kind, _, err := mime.ParseMediaType(a.header.Get("Content-Type"))
 	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json")) && json.Valid(a.body)

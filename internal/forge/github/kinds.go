@@ -1,0 +1,35 @@
+package github
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// words are the parts of paths that are neither names nor numbers.
+var words = []string{"access_tokens", "actions", "app", "branches", "check-runs", "collaborators", "comments", "commits", "graphql",
+	"installation", "installations", "issues", "jobs", "labels", "logs", "merge", "permission", "protection", "pulls", "reactions",
+	"reviews", "rules", "search", "status", "statuses"}
+
+// kindOf names the kind of a call: GET issues/*/comments.
+func kindOf(req *http.Request) string {
+	parts := strings.Split(strings.Trim(req.URL.EscapedPath(), "/"), "/")
+	if len(parts) > 2 && parts[0] == "api" && parts[1] == "v3" {
+		parts = parts[2:]
+	}
+	if len(parts) > 1 && parts[0] == "api" {
+		parts = parts[1:]
+	}
+	if parts[0] == "repos" && len(parts) >= 3 {
+		parts = append([]string{"repository"}, parts[3:]...)
+	}
+	for i := 1; i < len(parts); i++ {
+		if !slices.Contains(words, parts[i]) || parts[i-1] == "branches" || parts[i-1] == "labels" {
+			parts[i] = "*"
+		}
+	}
+	if len(parts) > 1 && parts[0] == "repository" {
+		parts = parts[1:]
+	}
+	return req.Method + " " + strings.Join(parts, "/")
+}
