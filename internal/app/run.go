@@ -155,7 +155,7 @@ func (p *App) sameSettings(run *workflow.Run, request forge.Request) error {
 			differ = append(differ, "--workflow (it is "+began.Workflow+")")
 		}
 	}
-	if approve := p.Overrides.Approve; approve != "" && (approve == config.ApproveAuto) != began.AutoApprove {
+	if approve := p.Overrides.Approve; approve != "" && ((approve == config.ApproveAuto) != began.AutoApprove || (approve == config.ApproveForge) != began.ApproveOnForge) {
 		differ = append(differ, "--approve")
 	}
 	if base := cmp.Or(request.Base, p.Overrides.Base); p.Overrides.Base != "" && base != run.Details.Base {

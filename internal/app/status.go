@@ -64,7 +64,7 @@ func HeldRequest(number int, by store.LockRecord) error {
 
 // WaitsForApproval reports whether the run's change waits for a person's decision.
 func WaitsForApproval(run *workflow.Run) bool {
-	return run.State == workflow.NeedsInput && run.Details.Phase == workflow.ApprovalWait
+	return run.AsksForApproval()
 }
 
 // Undecided refuses to take away a change that waits for a person's decision.

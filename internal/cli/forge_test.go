@@ -52,7 +52,8 @@ func newHub(t *testing.T, more string) *hub {
 	return h
 }
 
-const agentOfForge = "cat >/dev/null\nenv\necho hello world >greeting.txt\n"
+// agentOfForge does what the issue says, and what a reviewer called grace asks for.
+const agentOfForge = "asked=$(cat)\nenv\ncase $asked in *grace:*louder*) echo hello WORLD;; *mallory*token*) echo hello mallory;; *) echo hello world;; esac >greeting.txt\n"
 
 // by runs signalbox as ada to its end, which must be the exit code wanted.
 func (h *hub) by(want int, args ...string) string {

@@ -87,14 +87,14 @@ func TestAWrongFileIsRefusedWithLineAndKeyInWords(t *testing.T) {
 		{"a limit below none", "limits:\n  per_day: {calls: -1}\n", "line 2: limits.per_day.calls is -1: want a positive number, or 0 for the default"},
 		{"a time below none", "limits: {test_total: -10m}\n", "line 1: limits.test_total is -10m0s: want a positive number, or 0 for the default"},
 		{"several, in the order of the file", "approve: maybe\nmax_parallel: 0\nenvironment: {driver: x}\n",
-			"line 1: approve is \"maybe\": want manual or auto\nline 2: max_parallel is 0: want 1 to 256\nline 3: environment.driver is \"x\": want clone or container"},
+			"line 1: approve is \"maybe\": want manual or auto or forge\nline 2: max_parallel is 0: want 1 to 256\nline 3: environment.driver is \"x\": want clone or container"},
 		{"a time that is too long hides nothing else", "health:\n  every: 999999999999h\napprove: maybe\nmax_parallel: 0\nlimits: {autofix: often, calls: -1}\n",
-			"line 2: health.every is \"999999999999h\": want a time that is shorter: 2562047h is the longest\nline 3: approve is \"maybe\": want manual or auto\n" +
+			"line 2: health.every is \"999999999999h\": want a time that is shorter: 2562047h is the longest\nline 3: approve is \"maybe\": want manual or auto or forge\n" +
 				"line 4: max_parallel is 0: want 1 to 256\nline 5: limits.autofix is \"often\": want a whole number\nline 5: limits.calls is -1: want a positive number, or 0 for the default"},
 		{"an unknown key, nor", "aprove: auto\nmax_parallel: 0\n", "line 1: there is no key \"aprove\": did you mean \"approve\"?\nline 2: max_parallel is 0: want 1 to 256"},
 		{"nor what it may have been meant for", "agent: {a: {driver: command, command: [sh]}}\nroles: {planner: a}\napprove: maybe\n",
-			"line 1: there is no key \"agent\": did you mean \"agents\"?\nline 3: approve is \"maybe\": want manual or auto"},
-		{"a key that is there twice, nor", "approve: maybe\napprove: auto\n", "line 1: approve is \"maybe\": want manual or auto\nline 2: approve is already set in line 1"},
+			"line 1: there is no key \"agent\": did you mean \"agents\"?\nline 3: approve is \"maybe\": want manual or auto or forge"},
+		{"a key that is there twice, nor", "approve: maybe\napprove: auto\n", "line 1: approve is \"maybe\": want manual or auto or forge\nline 2: approve is already set in line 1"},
 		{"nothing more is said of a value that is wrong", "agents: {a: {driver: command, command: sh}}\n", "line 1: agents.a.command is \"sh\": want a list"},
 		{"nor of what leads to it", "agents: [a]\nroles: {planner: a}\nworkflows: {simple: {roles: {reviewer: a}}}\n", "line 1: agents is a list: want keys with values"},
 		{"nor of one of several agents", "agents: {a: sh, b: {driver: x}}\nroles: {planner: a, reviewer: c}\n", "line 1: agents.a is \"sh\": want keys with values\n" +

@@ -21,7 +21,7 @@ type Config struct {
 	Stress string `yaml:"stress"`
 	// Workflow is full, simple, or a list of phases.
 	Workflow Lines `yaml:"workflow"`
-	// Approve is manual (a person agrees to every merge) or auto.
+	// Approve is manual (a person agrees to every merge), auto, or forge (a person approves the pull request on the forge).
 	Approve string `yaml:"approve"`
 	// Push is auto (branches and merges are pushed to the remote origin, if there is one) or never: then origin is not contacted.
 	Push string `yaml:"push"`
@@ -158,6 +158,7 @@ func Default() Config {
 const (
 	ApproveManual = "manual"
 	ApproveAuto   = "auto"
+	ApproveForge  = "forge"
 
 	PushAuto       = "auto"
 	PushNever      = "never"

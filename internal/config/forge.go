@@ -107,6 +107,9 @@ func (c *Config) validateForge() (problems []error) {
 			problems = append(problems, wrong(fmt.Sprintf("environment.variables[%d]", i+1), " is %s, the forge's token: commands don't get it; name another variable in forge.token", variable))
 		}
 	}
+	if c.Approve == ApproveForge && !f.Hosted() {
+		problems = append(problems, wrong("approve", " is forge, and no forge is configured: want manual or auto, or a forge"))
+	}
 	if f.Hosted() && c.Push == PushNever {
 		problems = append(problems, wrong("push", " is never: a change on the forge %s has to be pushed", f.Driver))
 	}

@@ -111,7 +111,7 @@ const leastKept = 7 * 24 * time.Hour
 
 func (c *Config) validate() error {
 	problems := []error{
-		oneOf("approve", c.Approve, ApproveManual, ApproveAuto),
+		oneOf("approve", c.Approve, ApproveManual, ApproveAuto, ApproveForge),
 		oneOf("push", c.Push, PushAuto, PushNever),
 		oneOf("commit.sign", c.Commit.Sign, "auto", "always", "never"),
 		oneOf("commit.trailer", c.Commit.Trailer, "assisted-by", "co-authored-by", "none"),

@@ -69,7 +69,7 @@ const (
 
 var reachRules = sync.OnceValue(func() map[string]reachRule {
 	rules := map[string]reachRule{
-		"approve": {why: "changes are merged, and pushed where the repository has a remote, without asking you", when: is(ApproveAuto)},
+		"approve": {why: "changes are merged, and pushed where the repository has a remote, without asking you", when: not(ApproveManual)},
 		"tests":   {why: runsHere, when: unsandboxed},
 		"stress":  {why: runsHere, when: unsandboxed},
 

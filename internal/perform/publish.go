@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
@@ -23,6 +24,9 @@ func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome, _ w
 	pr, err := x.Forge.OpenPullRequest(ctx, forge.PullRequest{Key: x.run.RunID, Request: x.run.RequestID,
 		Title: x.Redact.String(x.run.Title), Body: x.Redact.Text(report.Evidence(&x.run)), Branch: j.Branch, Base: j.Base, Head: j.Head,
 		Unpublished: j.Settings.PushesTo == ""})
+	if err == nil {
+		err = x.replies(ctx, pr.Number)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -39,16 +43,28 @@ func (x *execution) closePullRequest(ctx context.Context, o workflow.Outcome, a 
 
 // watchChecks runs the tests on the merge candidate, up to the limit, or reads what the forge's checks say.
 func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
+	said, err := x.opinions(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(said.Objections) > 0:
+		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksObjected, Objections: x.objections(said.Objections)}, nil
+	case len(said.ApprovedBy) == 0 && x.run.Details.AwaitsForge():
+		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPending}, nil
+	}
 	limited, cancel := context.WithTimeout(ctx, seconds(x.run.Details.Settings.Limits.ChecksTotalSec))
 	defer cancel()
 	check, err := x.Forge.Checks(limited, x.run.Details.PullRequest.Number)
 	event := workflow.ChecksEnded{Outcome: o, Candidate: workflow.Candidate{Base: check.Base, Head: check.Head, Tree: check.Tree},
-		Command: check.Command, Known: check.Known, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: x.clean(check.Summary)}
+		Command: check.Command, Known: check.Known, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: x.clean(check.Summary),
+		ApprovedBy: strings.Join(said.ApprovedBy, ", ")}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, forge.ErrPending):
-		return x.pending(o, err), nil
+		pending := x.pending(o, err)
+		pending.ApprovedBy = event.ApprovedBy
+		return pending, nil
 	case errors.Is(err, forge.ErrHeadMoved):
 		return workflow.HeadMoved{Outcome: o}, nil
 	case errors.Is(err, forge.ErrConflict):

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -70,8 +71,11 @@ func (o overrides) apply(c *config.Config) error {
 		c.Workflow = o.Workflow
 	}
 	if o.Approve != "" {
-		if o.Approve != config.ApproveAuto && o.Approve != config.ApproveManual {
-			return &problem.Error{Err: fmt.Errorf("--approve is %q", o.Approve), Hint: "want manual or auto", Code: problem.Usage}
+		if !slices.Contains([]string{config.ApproveAuto, config.ApproveManual, config.ApproveForge}, o.Approve) {
+			return &problem.Error{Err: fmt.Errorf("--approve is %q", o.Approve), Hint: "want manual, auto or forge", Code: problem.Usage}
+		}
+		if o.Approve == config.ApproveForge && !c.Forge.Hosted() {
+			return &problem.Error{Err: errors.New("--approve is forge, and no forge is configured"), Hint: "want manual or auto", Code: problem.Usage}
 		}
 		c.Approve = o.Approve
 	}

@@ -96,7 +96,8 @@ type Details struct {
 	Allowed   map[Role][]string `json:"allowed,omitempty"`
 	// Denied are the tools that the last call was not allowed to use.
 	Denied []string `json:"denied,omitempty"`
-	// ParkedUntil: the run is QUEUED until then, because a limit of the model's provider ends then.
+	// ParkedUntil: the run is QUEUED until then, because a limit of the model's provider ends then, or because it waits for people on the forge and
+	// looks there again then.
 	ParkedUntil *time.Time `json:"parked_until,omitempty"`
 	// StepBase is the commit on which the change in hand is recorded: one commit per step, however many attempts it takes.
 	StepBase string `json:"step_base"`
@@ -122,6 +123,8 @@ type Details struct {
 	Failure string `json:"failure,omitempty"`
 
 	PullRequest *PullRequest `json:"pull_request"`
+	// Objections are those on the forge that the run took up, oldest first.
+	Objections []Objection `json:"objections,omitempty"`
 	// Evidence lists every test that Signalbox ran, oldest first.
 	Evidence []Evidence `json:"evidence"`
 	// MergeCommit is the full id of the merge. From then on the run can't be given up.
@@ -158,6 +161,8 @@ type Settings struct {
 	Phases   []StepName `json:"phases"`
 	// AutoApprove passes approval-wait unless a flag asks for a person.
 	AutoApprove bool `json:"auto_approve"`
+	// ApproveOnForge passes it as AutoApprove does, and has a person approve the pull request before it is merged: there, or here.
+	ApproveOnForge bool `json:"approve_on_forge,omitzero"`
 	// Tests are the project's test commands, each one line for sh; empty means none are known.
 	Tests []string `json:"tests"`
 	// OfRequest are those of Tests that only the request brings. They prove nothing by themselves: its author may be a stranger.
@@ -245,6 +250,7 @@ func DefaultLimits() Limits {
 // of the document go on growing.
 type Used struct {
 	ReviewRounds    int   `json:"review_rounds"`
+	ForgeRounds     int   `json:"forge_rounds,omitzero"` // of objections on the forge, up to Limits.ReviewRounds too
 	CIFailures      int   `json:"ci_failures"`
 	SetUpRepairs    int   `json:"set_up_repairs"`
 	NetworkWaits    int   `json:"network_waits"`
@@ -275,7 +281,9 @@ type Approval struct {
 	By     string    `json:"by"`
 	At     time.Time `json:"at"`
 	// SetUp is the SetUp.Content that the question showed; empty if it showed none.
-	SetUp   string  `json:"set_up,omitempty"`
+	SetUp string `json:"set_up,omitempty"`
+	// OnForge: it was found on the forge, and counts as long as it is found there.
+	OnForge bool    `json:"on_forge,omitzero"`
 	Unknown Unknown `json:",embed"`
 }
 
@@ -309,6 +317,7 @@ const (
 	FoundByStress = "stress" // the stress test
 	FoundByTests  = "tests"  // the project's tests, on a person's commits
 	FoundByPerson = "person" // the person who sent the change back
+	FoundOnForge  = "forge"  // someone who judges the pull request on the forge
 	FoundBySync   = "sync"   // conflicts with the base branch
 )
 
@@ -330,6 +339,26 @@ func (f Finding) Line1() string {
 	}
 	return text
 }
+
+// Objection is what someone on the forge finds wrong with the change.
+type Objection struct {
+	// ID is unique among those to the pull request. Thread is where it is answered; empty for a review.
+	ID     string `json:"id"`
+	Thread string `json:"thread,omitempty"`
+	// Finding says it to the implementer. It is empty once the objection is answered.
+	Finding Finding `json:"finding,omitzero"`
+	Unknown Unknown `json:",embed"`
+}
+
+// AwaitsForge reports whether only an approval of the head on the forge is missing: its tests have passed.
+func (j *Details) AwaitsForge() bool {
+	checked := j.PullRequest != nil && j.PullRequest.Checked != nil && j.PullRequest.Checked.Head == j.Head
+	return checked && j.Settings.ApproveOnForge && !j.ApprovedHere() && j.MergeCommit == ""
+}
+
+// Approved reports whether a person approved the head, and ApprovedHere whether by an order.
+func (j *Details) Approved() bool     { return j.Approval != nil && j.Approval.Commit == j.Head }
+func (j *Details) ApprovedHere() bool { return j.Approved() && !j.Approval.OnForge }
 
 // PullRequest is the change as it is offered on the forge.
 type PullRequest struct {

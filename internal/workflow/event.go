@@ -308,6 +308,10 @@ type (
 		State ChecksState
 		// Again is when to look again at ChecksPending; zero is soon.
 		Again time.Time
+		// ApprovedBy is who approves the head on the forge; empty if too few do.
+		ApprovedBy string
+		// Objections are those that the run has not taken up, of ChecksObjected.
+		Objections []Objection
 		// Known are the tests that fail as they failed before the change, if nothing else fails; then State is ChecksPassed.
 		Known      []string
 		Candidate  Candidate
@@ -384,6 +388,9 @@ const (
 	ChecksConflict ChecksState = "conflict"
 	// ChecksPending: some are not there yet. The run looks again, up to Limits.ChecksTotalSec after the first look.
 	ChecksPending ChecksState = "pending"
+	// ChecksObjected: someone on the forge wants the change to be another. It goes back to the implementer, until Limits.ReviewRounds of them in a row
+	// stop the run.
+	ChecksObjected ChecksState = "objected"
 	// ChecksSilent: the forge reported nothing within Limits.ChecksTotalSec. The run stops for a person.
 	ChecksSilent ChecksState = "silent"
 	// ChecksUnsettled: they ran out of time or memory, so the next time may tell otherwise. They are repeated once.

@@ -273,7 +273,15 @@ func (r *Run) UnderWay() bool { return r.State == Queued || r.State == Running }
 // Watches reports whether it waits for the forge.
 func (r *Run) Watches() bool {
 	p := r.Details.Pending
+	if r.Details.ParkedUntil != nil {
+		return r.State == Queued && len(p) > 0 && p[0].Kind == WatchChecks
+	}
 	return r.State == Running && len(p) > 1 && p[0].Kind == Wait && (p[1].Kind == WatchChecks || p[1].Kind == MergePullRequest)
+}
+
+// AsksForApproval reports whether a person may approve the change now, or send it back.
+func (r *Run) AsksForApproval() bool {
+	return r.State == NeedsInput && r.Details.Phase == ApprovalWait || r.UnderWay() && r.Details.Phase == CIWatch && r.Details.AwaitsForge()
 }
 
 // RunRef names a run. The store checks both names before it uses them in a path.

@@ -54,7 +54,7 @@ func newRun(a *command.Invocation) *cobra.Command {
 	}
 	command.AddRunFlags(a, c)
 	c.Flags().StringSliceVar(&a.Opener.Overrides.Workflow, "workflow", nil, "full, simple, or a list of phases")
-	c.Flags().StringVar(&a.Opener.Overrides.Approve, "approve", "", "manual or auto")
+	c.Flags().StringVar(&a.Opener.Overrides.Approve, "approve", "", "manual, auto or forge")
 	c.Flags().StringVar(&a.Opener.Overrides.Base, "base", "", "branch to merge into")
 	return c
 }

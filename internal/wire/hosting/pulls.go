@@ -11,6 +11,7 @@ var (
 	_ forge.Finder    = (*Forge)(nil)
 	_ forge.Branches  = (*Forge)(nil)
 	_ forge.Mergeable = (*Forge)(nil)
+	_ forge.Judged    = (*Forge)(nil)
 )
 
 // OpenPullRequest publishes a branch and opens its pull request on the server.
@@ -51,6 +52,25 @@ func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, mess
 	}
 	merged, err := b.forge.Merge(ctx, number, checked, message)
 	return merged, b.explained(err, writeContents)
+}
+
+// Opinions returns what is thought of a pull request on the server.
+func (f *Forge) Opinions(ctx context.Context, number int) (forge.Opinions, error) {
+	b, err := f.open(ctx)
+	if err != nil {
+		return forge.Opinions{}, err
+	}
+	said, err := b.forge.Opinions(ctx, number)
+	return said, b.explained(err, writePulls)
+}
+
+// Reply answers in a thread of a pull request.
+func (f *Forge) Reply(ctx context.Context, number int, thread, key, body string) error {
+	b, err := f.open(ctx)
+	if err == nil {
+		err = b.explained(b.forge.Reply(ctx, number, thread, key, body), writePulls)
+	}
+	return err
 }
 
 // ClosePullRequest closes a pull request without a merge.

@@ -12,11 +12,10 @@ import (
 // openApproval passes if a person agreed to exactly this commit, or if no one needs to be asked; otherwise the run stops for a person.
 func (m *machine) openApproval() {
 	j := &m.run.Details
-	approved := j.Approval != nil && j.Approval.Commit == j.Head
 	switch {
 	case j.Head == j.BaseCommit:
 		m.fail(m.problem(workflow.CategoryExecution, workflow.NoChangeCode, "there is nothing to merge", "every step is done and no file differs from "+j.Base), workflow.Action{})
-	case approved && j.SetUp.NeedsAgreement() && j.Approval.SetUp == j.SetUp.Content():
+	case j.Approved() && j.SetUp.NeedsAgreement() && j.Approval.SetUp == j.SetUp.Content():
 		// The question that was approved showed the commands of this setup.
 		j.SetUp.Agreed = &workflow.Agreement{Content: j.SetUp.Content(), By: j.Approval.By, At: j.Approval.At}
 		m.order(workflow.Action{Kind: workflow.KeepAgreement})
@@ -40,11 +39,14 @@ func (m *machine) askApproval() {
 	}
 	switch {
 	case j.SetUp.NeedsAgreement():
-	case j.Approval != nil && j.Approval.Commit == j.Head:
+	case j.Approved():
 		m.advance("by " + cmp.Or(j.Approval.By, "a person"))
 		return
 	case j.Settings.AutoApprove && len(reasons) == 0 && j.Rejection == nil: // who sent it back has not seen what came of it
 		m.advance("automatic")
+		return
+	case j.Settings.ApproveOnForge && len(reasons) == 0 && !j.SentBack():
+		m.advance("asked for on the forge")
 		return
 	}
 	title, message := "the change waits for your approval", "the change is ready: "+wording.ShortID(j.Head)+" on "+j.Branch

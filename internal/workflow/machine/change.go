@@ -58,7 +58,7 @@ func (m *machine) changeAnswered(event workflow.Event) bool {
 			f.Source = workflow.FoundByReview
 			findings[i] = f
 		}
-		m.roundFailed(findings)
+		m.roundFailed(findings, &j.Used.ReviewRounds)
 	case workflow.AnswerRefused:
 		m.answerRefused(e)
 	case workflow.AgentFailed:

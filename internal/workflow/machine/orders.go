@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"slices"
 
 	"signalbox/internal/workflow"
@@ -67,7 +68,10 @@ func (m *machine) obey(event workflow.Event) bool {
 		}
 	case workflow.Woken:
 		m.acknowledge(workflow.CommandWake)
-		if r.Watches() {
+		switch watches := r.Watches(); {
+		case watches && r.State == workflow.Queued:
+			j.ParkedUntil = nil
+		case watches:
 			j.Pending = j.Pending[1:]
 		}
 	default:
@@ -248,9 +252,10 @@ func (m *machine) resumed(e workflow.Resumed) {
 func (m *machine) answerApproval(event workflow.Event) {
 	r, j := &m.run, &m.run.Details
 	m.acknowledge(workflow.CommandApprove, workflow.CommandReject)
-	if r.State != workflow.NeedsInput || j.Phase != workflow.ApprovalWait {
+	if !r.AsksForApproval() {
 		return
 	}
+	watched := r.UnderWay()
 	if e, ok := event.(workflow.Rejected); ok {
 		var earlier []string
 		if j.Rejection != nil {
@@ -259,6 +264,12 @@ func (m *machine) answerApproval(event workflow.Event) {
 		j.Rejection = &workflow.Rejection{Commit: j.Head, Reason: e.Reason, Earlier: earlier, By: e.By, At: m.now}
 		j.Findings = []workflow.Finding{j.Rejection.Finding()}
 		j.Approval = nil
+		if watched {
+			j.Pending, j.ParkedUntil = nil, nil
+			m.close(workflow.StepDone, "sent back by a person")
+			m.enter(workflow.ReviewFix)
+			return
+		}
 		j.Phase = workflow.ReviewFix
 		m.queueAgain("sent back by a person")
 		return
@@ -272,6 +283,11 @@ func (m *machine) answerApproval(event workflow.Event) {
 		j.Rejection = nil
 	}
 	j.Approval = &workflow.Approval{Commit: e.Commit, By: e.By, At: m.now}
+	if watched {
+		j.ParkedUntil = nil
+		m.say("approved by %s", cmp.Or(e.By, "a person"))
+		return
+	}
 	j.Findings = nil // the person knew of them
 	for i := range j.Moves {
 		j.Moves[i].Agreed = true

@@ -92,7 +92,7 @@ func (m *machine) open(p workflow.Phase) {
 		switch {
 		case j.MergeCommit != "": // the merge is on record; what is left is to remove the environment
 			m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
-		case j.PullRequest == nil || j.PullRequest.Checked == nil:
+		case j.PullRequest == nil || j.PullRequest.Checked == nil || j.AwaitsForge() && !j.Approved():
 			m.enter(workflow.CIWatch) // the interlock: nothing unchecked is ever merged
 		default:
 			m.order(workflow.Action{Kind: workflow.MergePullRequest})

@@ -3,6 +3,7 @@ package machine
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"signalbox/internal/workflow"
@@ -27,6 +28,9 @@ func (m *machine) publicationAnswered(event workflow.Event) bool {
 		m.advance(note)
 	case workflow.PullRequestOpened:
 		j.PullRequest = &workflow.PullRequest{Number: e.Number, URL: e.URL, Head: j.Head}
+		for i := range j.Objections {
+			j.Objections[i].Finding = workflow.Finding{}
+		}
 		if e.CompareURL != "" {
 			m.run.Artifacts.CompareURL = &e.CompareURL
 		}
@@ -101,10 +105,19 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 		j.Evidence = append(j.Evidence, workflow.Evidence{Purpose: "merge candidate", Commit: e.Candidate.Head, Tree: e.Candidate.Tree,
 			Command: e.Command, Passed: e.State == workflow.ChecksPassed, Known: e.Known, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
 	}
+	if m.answered.Kind == workflow.WatchChecks && !j.ApprovedHere() {
+		m.approvedOnForge(e.ApprovedBy)
+	}
 	switch e.State {
+	case workflow.ChecksObjected:
+		m.objected(e.Objections)
 	case workflow.ChecksPassed:
 		j.Used.CIFailures = 0
 		j.PullRequest.Checked = &e.Candidate
+		if j.AwaitsForge() && !j.Approved() {
+			m.awaitForge()
+			return
+		}
 		switch {
 		case !ran:
 			m.advance("no test is configured")
@@ -130,6 +143,10 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 	case workflow.ChecksConflict:
 		m.conflicted(e)
 	case workflow.ChecksPending:
+		if j.AwaitsForge() && !j.Approved() {
+			m.awaitForge()
+			return
+		}
 		if j.Used.ChecksSince == nil {
 			j.Used.ChecksSince = &m.now
 		}
@@ -143,6 +160,45 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 	}
 }
 
+// approvedOnForge takes what a look at the forge found: an approval there, or that there is none any more.
+func (m *machine) approvedOnForge(by string) {
+	j := &m.run.Details
+	switch {
+	case by != "":
+		j.Approval = &workflow.Approval{Commit: j.Head, By: by, At: m.now, OnForge: true}
+	case j.Approval != nil && j.Approval.OnForge:
+		j.Approval = nil
+	}
+}
+
+// objected takes up what people and programs on the forge object to.
+func (m *machine) objected(objections []workflow.Objection) {
+	j := &m.run.Details
+	var findings []workflow.Finding
+	for _, o := range objections {
+		findings = append(findings, o.Finding)
+	}
+	j.Objections = append(slices.Clip(j.Objections), objections...)
+	m.roundFailed(findings, &j.Used.ForgeRounds)
+}
+
+// awaitForge queues the run, without its slot, until it looks again for an approval on the forge. People may take days.
+func (m *machine) awaitForge() {
+	j := &m.run.Details
+	until := m.now.Add(min(firstLook<<min(j.Used.Parks, 8), lastLook))
+	j.Used.Parks++
+	j.ParkedUntil = &until
+	m.order(m.answered)
+	m.run.State = workflow.Queued
+	m.say("waiting for an approval of %s on the forge", wording.ShortID(j.Head))
+}
+
+// The first and the longest time between two looks for an approval.
+const (
+	firstLook = 10 * time.Second
+	lastLook  = 5 * time.Minute
+)
+
 // soonest keeps the next look at a forge away from the last one.
 const soonest = 5 * time.Second
 
@@ -152,11 +208,11 @@ func (m *machine) checksSilent(e workflow.ChecksEnded) {
 	m.stop(stop)
 }
 
-// conflicted has the agent resolve the conflicts on today's base branch if approval is automatic, and otherwise stops: a person approved the change,
-// and decides who is to change it again.
+// conflicted has the agent resolve the conflicts on today's base branch if approval is automatic or follows on the forge, and otherwise stops: a
+// person approved the change, and decides who is to change it again.
 func (m *machine) conflicted(e workflow.ChecksEnded) {
 	j := &m.run.Details
-	if j.Approval == nil && j.Used.BaseConflicts < j.Settings.Limits.BaseConflicts {
+	if (j.Approval == nil || j.Settings.ApproveOnForge) && j.Used.BaseConflicts < j.Settings.Limits.BaseConflicts {
 		j.Used.BaseConflicts++
 		m.mergeBaseIn()
 		m.say("the change conflicts with %s: merging %[1]s into it", j.Base)

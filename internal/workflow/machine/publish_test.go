@@ -57,6 +57,51 @@ func TestPublishing(t *testing.T) {
 	})
 }
 
+func TestApprovalOnTheForge(t *testing.T) {
+	t.Parallel()
+	onForge := ordinary(workflow.WorkflowSimple, false)
+	full := ordinary(workflow.WorkflowFull, false)
+	onForge.ApproveOnForge, full.ApproveOnForge = true, true
+	flagged := func(_ *testing.T, run workflow.Run) workflow.Run {
+		run.Details.Flags = []string{"it changes the CI"}
+		return run
+	}
+	said := func(state workflow.ChecksState, by string, objections ...workflow.Objection) act {
+		return answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
+			return workflow.ChecksEnded{Outcome: o, State: state, ApprovedBy: by, Objections: objections, Command: "make test", Candidate: workflow.Candidate{Head: run.Details.Head, Tree: "t1"}}
+		})
+	}
+	object := said(workflow.ChecksObjected, "", workflow.Objection{ID: "T1/1", Thread: "T1", Finding: workflow.Finding{Text: "rename it"}})
+	parked := times(1, untilPhase(workflow.CIWatch), said(workflow.ChecksPassed, ""))
+	admitted := does(workflow.Admitted{})
+	tell(t, []story{
+		{"the pull request is opened without a question", onForge, []act{untilPhase(workflow.PRCreate)}, "RUNNING pr-create open_pull_request"},
+		{"unless a person has to look first", full, []act{untilPhase(workflow.StressTest), flagged, toTheEnd}, "NEEDS_INPUT approval-wait APPROVAL_REQUIRED"},
+		{"what passed waits for people without its slot", onForge, []act{parked}, "QUEUED ci-watch watch_checks"},
+		{"and looks again", onForge, []act{parked, admitted}, "RUNNING ci-watch watch_checks"},
+		{"however often", onForge, []act{parked, times(20, admitted, said(workflow.ChecksPending, ""))}, "QUEUED ci-watch watch_checks"},
+		{"at once where something happened on the forge", onForge, []act{parked, does(workflow.Woken{})}, "QUEUED ci-watch watch_checks"},
+		{"an approval there lets it be merged", onForge, []act{parked, admitted, said(workflow.ChecksPassed, "bob")}, "RUNNING merge-cleanup merge_pull_request"},
+		{"one that was taken back does not", onForge, []act{parked, admitted, said(workflow.ChecksPassed, "bob"), baseMoves, said(workflow.ChecksPassed, "")}, "QUEUED ci-watch watch_checks"},
+		{"one here does too, whoever approves there", onForge, []act{parked, approvesHead, admitted, said(workflow.ChecksPassed, "")}, "RUNNING merge-cleanup merge_pull_request"},
+		{"one of an earlier commit does not", onForge, []act{parked, approvesHead, admitted, object, untilPhase(workflow.CIWatch), said(workflow.ChecksPassed, "")}, "QUEUED ci-watch watch_checks"},
+		{"of another commit it does not", onForge, []act{parked, does(workflow.Approved{Commit: "other"}), admitted, said(workflow.ChecksPassed, "")}, "QUEUED ci-watch watch_checks"},
+		{"a rejection here sends it back", onForge, []act{parked, does(workflow.Rejected{Reason: "no", By: "ada"}), admitted}, "RUNNING review-fix call_agent R01/1"},
+		{"an objection there too", onForge, []act{parked, admitted, object}, "RUNNING review-fix call_agent R01/1"},
+		{"of what was approved here, it is asked again", ordinary(workflow.WorkflowSimple, false), []act{toTheEnd, approvesHead, admitted, untilPhase(workflow.CIWatch), object, toTheEnd},
+			"NEEDS_INPUT approval-wait APPROVAL_REQUIRED"},
+		{"three rounds of objections ask a person", onForge, []act{times(3, untilPhase(workflow.CIWatch), object)}, "NEEDS_INPUT review-fix REVIEW_LOOP_EXCEEDED"},
+		{"a stopped one waits again", onForge, []act{parked, does(workflow.StopRequested{}), resumed}, "RUNNING ci-watch watch_checks"},
+	})
+	run := lived(t, onForge, parked, admitted, object)
+	if o := run.Details.Objections; len(o) != 1 || o[0].Finding.Text != "rename it" || len(run.Details.Findings) != 1 {
+		t.Errorf("taken up: %+v, to fix: %+v", o, run.Details.Findings)
+	}
+	if run = untilPhase(workflow.CIWatch)(t, run); run.Details.Objections[0].Finding.Text != "" || run.Details.Objections[0].ID != "T1/1" {
+		t.Errorf("a pushed fix leaves %+v", run.Details.Objections)
+	}
+}
+
 func TestChecksAreEvidenceForWhatTheySaw(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.CIWatch), checks(workflow.ChecksPassed))

@@ -99,17 +99,16 @@ func (m *machine) nothingChanged(tests workflow.TestsEnded) {
 	m.fail(stop, workflow.Action{})
 }
 
-// roundFailed sends the change back with the findings, or asks a person when the rounds are used up.
-func (m *machine) roundFailed(findings []workflow.Finding) {
+// roundFailed sends the change back with the findings, or asks a person when the rounds, which used counts, are used up.
+func (m *machine) roundFailed(findings []workflow.Finding, used *int) {
 	j := &m.run.Details
 	j.Findings = findings
 	m.close(workflow.StepDone, wording.Count(len(findings), "finding"))
-	j.Used.ReviewRounds++
-	if j.Used.ReviewRounds >= j.Settings.Limits.ReviewRounds {
+	if *used++; *used >= j.Settings.Limits.ReviewRounds {
 		j.Phase = workflow.ReviewFix // a resumed run continues there
 		m.reopenAfter(workflow.ReviewFix)
 		m.block(workflow.ReviewLoopExceeded, workflow.CategoryExecution, workflow.ReviewLoopExceededCode,
-			fmt.Sprintf("%d reviews in a row found something; last: %s", j.Used.ReviewRounds, findings[0].Text),
+			fmt.Sprintf("%d reviews in a row found something; last: %s", *used, findings[0].Text),
 			m.run.Ask("look at the change and the findings", workflow.VerbStatus))
 		return
 	}

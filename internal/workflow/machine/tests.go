@@ -29,7 +29,7 @@ func (m *machine) testsEnded(e workflow.TestsEnded) {
 		m.advance("passed")
 		return
 	case purpose == workflow.StressTests:
-		m.roundFailed([]workflow.Finding{{Source: workflow.FoundByStress, Text: "The stress test fails:\n" + e.Summary}})
+		m.roundFailed([]workflow.Finding{{Source: workflow.FoundByStress, Text: "The stress test fails:\n" + e.Summary}}, &j.Used.ReviewRounds)
 		return
 	}
 	step := m.currentStep()

@@ -112,6 +112,10 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 		for _, state := range []workflow.ChecksState{workflow.ChecksPassed, workflow.ChecksFailed, workflow.ChecksConflict, workflow.ChecksSilent, workflow.ChecksUnsettled, workflow.ChecksPending} {
 			events = append(events, workflow.ChecksEnded{Outcome: o, State: state, Candidate: workflow.Candidate{Head: r.Details.Head}})
 		}
+		if r.Details.Settings.ApproveOnForge {
+			events = append(events, workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPassed, ApprovedBy: "ada", Candidate: workflow.Candidate{Head: r.Details.Head}},
+				workflow.ChecksEnded{Outcome: o, State: workflow.ChecksObjected, Objections: []workflow.Objection{{ID: commit, Thread: "T1", Finding: workflow.Finding{Text: "x"}}}})
+		}
 		return events
 	case workflow.MergePullRequest:
 		return append(events, workflow.Merged{Outcome: o, Commit: "m1"}, workflow.Merged{Outcome: o, Commit: "m1", Untested: true}, workflow.BaseMoved{Outcome: o}, workflow.HeadMoved{Outcome: o},
@@ -162,6 +166,9 @@ func eventName(event workflow.Event) string {
 		says = oneOf(e.Base == "", "", "on a moved base")
 	case workflow.ChecksEnded:
 		says = string(e.State)
+		if e.ApprovedBy != "" {
+			says += " and approved"
+		}
 	case workflow.TestsEnded:
 		says = oneOf(e.Passed, "passed", "failed")
 		if len(e.Failures) > 0 && e.Failures[0].Unsettled {

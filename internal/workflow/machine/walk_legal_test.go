@@ -49,10 +49,13 @@ func checkLegal(t failer, before workflow.Run, event workflow.Event, after workf
 		if a.Kind == workflow.MergePullRequest && (j.PullRequest == nil || j.PullRequest.Checked == nil || j.PullRequest.Checked.Head != j.Head) {
 			fail("a merge of something unchecked")
 		}
+		if a.Kind == workflow.MergePullRequest && j.Settings.ApproveOnForge && (j.Approval == nil || j.Approval.Commit != j.Head) {
+			fail("a merge of something that nobody approved on the forge")
+		}
 		if slices.Contains([]workflow.ActionKind{workflow.OpenPullRequest, workflow.WatchChecks, workflow.MergePullRequest}, a.Kind) && j.SetUp.NeedsAgreement() {
 			fail("%s on the word of a setup that a model wrote and nobody agreed to", a.Kind)
 		}
-		if a.Kind == workflow.OpenPullRequest && !j.Settings.AutoApprove && (j.Approval == nil || j.Approval.Commit != j.Head) {
+		if a.Kind == workflow.OpenPullRequest && !j.Settings.AutoApprove && !j.Settings.ApproveOnForge && (j.Approval == nil || j.Approval.Commit != j.Head) {
 			fail("a pull request of something not approved")
 		}
 		if a.Kind == workflow.OpenPullRequest && len(j.Flags) > 0 && (j.Approval == nil || j.Approval.Commit != j.Head) {

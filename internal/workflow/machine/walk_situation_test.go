@@ -12,7 +12,7 @@ type situation struct {
 	state       workflow.State
 	phase       workflow.Phase
 	workflow    string
-	used        [12]int
+	used        [13]int
 	settingUp   bool
 	canceling   bool
 	fix         workflow.StepStatus
@@ -44,6 +44,8 @@ type situation struct {
 	cannotRun   bool
 	paid        bool
 	watched     bool // the checks of the forge were seen pending
+	parked      bool
+	onForge     bool // the approval was found there
 }
 
 type situationOfStep struct {
@@ -74,7 +76,7 @@ func abstract(r workflow.Run) situation {
 		}
 	}
 	s.fromBase, s.cannotRun = j.FromBase, r.Error != nil && r.Error.ReasonCode == workflow.TestsCannotRun
-	s.watched = j.Used.ChecksSince != nil
+	s.watched, s.parked, s.onForge = j.Used.ChecksSince != nil, j.ParkedUntil != nil, j.Approval != nil && j.Approval.OnForge
 	s.paid = j.Head == j.BaseCommit && r.Counters.ImplementerCalls > 0
 	for i, step := range r.Steps {
 		s.steps[i] = situationOfStep{step.Status, step.Phase}
@@ -89,7 +91,7 @@ func abstract(r workflow.Run) situation {
 	return s
 }
 
-func spent(u *workflow.Used) [12]int {
-	return [12]int{u.TestRetries, u.ReviewRounds, u.CIFailures, u.SetUpRepairs, u.NetworkWaits, u.ServerWaits, u.LockWaits,
+func spent(u *workflow.Used) [13]int {
+	return [13]int{u.ForgeRounds, u.TestRetries, u.ReviewRounds, u.CIFailures, u.SetUpRepairs, u.NetworkWaits, u.ServerWaits, u.LockWaits,
 		u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries, u.BaseConflicts}
 }

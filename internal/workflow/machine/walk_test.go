@@ -158,6 +158,13 @@ func movable() workflow.Settings {
 	return s
 }
 
+// reviewed are the settings of a run whose change people approve on the forge, with next to no budgets.
+func reviewed() workflow.Settings {
+	s := settings(workflow.WorkflowSimple, false)
+	s.ApproveOnForge, s.Limits = true, workflow.Limits{ReviewRounds: 2, CIFailures: 1}
+	return s
+}
+
 // walks are the spaces that together hold every rule of Decide.
 var walks = func() func(t *testing.T) []*walk {
 	var once sync.Once
@@ -174,6 +181,7 @@ var walks = func() func(t *testing.T) []*walk {
 				explore(t, nil, newRun(settings(workflow.WorkflowFull, true))),
 				explore(t, stay, beforeSetUp(t)),
 				explore(t, nil, newRun(movable())),
+				explore(t, nil, newRun(reviewed())),
 				explore(t, func(_, to workflow.Run) bool { return to.Details.Phase >= workflow.ApprovalWait }, atApproval(t)),
 			}
 		})
