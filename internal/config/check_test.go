@@ -75,7 +75,7 @@ func TestAWrongFileIsRefusedWithLineAndKeyInWords(t *testing.T) {
 		{"keys where lines are wanted", "tests: {a: b}\n", "line 1: tests: want a line or a list of lines"},
 		{"an empty line among the tests", "tests:\n  - make\n  - ''\n", "line 3: tests: number 2 is empty"},
 		{"a verification without a command", "environment:\n  verify:\n    - expect: OK\n", "line 3: environment.verify[1].command is empty: want a line for sh"},
-		{"an unknown word", "base: main\napprove: maybe\n", `line 2: approve is "maybe": want manual or auto`},
+		{"an unknown word", "base: main\napprove: maybe\n", `line 2: approve is "maybe": want manual or auto or forge`},
 		{"a role of an unknown agent", "roles: {planner: ghost}\n", `line 1: roles.planner names "ghost", which is not an agent in this file`},
 		{"an agent without a program", "agents:\n  a:\n    driver: command\n", "line 2: agents.a.command is empty: want a program and its arguments"},
 		{"a server of no address", "agents:\n  a: {driver: claude, url: foo}\n", `line 2: agents.a.url is "foo": want http://… or https://…`},
@@ -118,7 +118,7 @@ func TestASmallFileWhoseAliasesMakeItHugeIsRefused(t *testing.T) {
 
 func TestAVariablesValueIsNotBlamedOnTheFile(t *testing.T) {
 	t.Parallel()
-	if got, want := loaded(t, "approve: auto\n", "SIGNALBOX_APPROVE=maybe"), `SIGNALBOX_APPROVE is "maybe": want manual or auto`; got != want {
+	if got, want := loaded(t, "approve: auto\n", "SIGNALBOX_APPROVE=maybe"), `SIGNALBOX_APPROVE is "maybe": want manual or auto or forge`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
