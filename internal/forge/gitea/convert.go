@@ -86,7 +86,20 @@ type (
 		TargetURL   string    `json:"target_url"`
 		UpdatedAt   time.Time `json:"updated_at"`
 	}
+	lineComment struct {
+		ID               int64
+		Path, Body       string
+		Position         int
+		OriginalPosition int    `json:"original_position"`
+		HTMLURL          string `json:"html_url"`
+		User             user
+		Resolver         *user
+		CreatedAt        time.Time `json:"created_at"`
+		UpdatedAt        time.Time `json:"updated_at"`
+	}
 	review struct {
+		ID          int64     `json:"id"`
+		Comments    int       `json:"comments_count"`
 		User        user      `json:"user"`
 		State       string    `json:"state"`
 		Body        string    `json:"body"`

@@ -44,6 +44,8 @@ var (
 	_ forge.Publisher    = (*Server)(nil)
 	_ forge.Acknowledger = (*Server)(nil)
 	_ forge.Reviewed     = (*Server)(nil)
+	_ forge.Threaded     = (*Server)(nil)
+	_ forge.Answering    = (*Server)(nil)
 	_ forge.Labeler      = (*Server)(nil)
 	_ forge.Logged       = (*Server)(nil)
 	_ forge.Permitted    = (*Server)(nil)

@@ -71,29 +71,3 @@ func (s *Server) labelIDs(ctx context.Context, names []string) (ids []int64, err
 	}
 	return ids, nil
 }
-
-// Reviews returns the latest review of each person.
-func (s *Server) Reviews(ctx context.Context, number int) ([]forge.Review, error) {
-	found, err := pages[review](ctx, s, request{method: http.MethodGet, path: "pulls/%d/reviews", args: []any{number}}, maxReviews)
-	if err != nil {
-		return nil, fmt.Errorf("list reviews of %d: %w", number, err)
-	}
-	var latest []forge.Review
-	for _, r := range found { // the oldest comes first
-		state, known := reviewStates[r.State]
-		if !known || r.Dismissed {
-			continue
-		}
-		converted := forge.Review{Author: r.User.Login, Commit: r.CommitID, State: state, Body: r.Body, Page: r.HTMLURL, At: r.SubmittedAt}
-		i := slices.IndexFunc(latest, func(l forge.Review) bool { return l.Author == converted.Author })
-		switch {
-		case i < 0:
-			latest = append(latest, converted)
-		case state != forge.Commented || latest[i].State == forge.Commented: // a comment takes no judgement back
-			latest[i] = converted
-		}
-	}
-	return latest, nil
-}
-
-const maxReviews = 500

@@ -89,18 +89,20 @@ func TestAChangeGetsThroughTheServersCIAndProtection(t *testing.T) {
 		t.Errorf("with a red CI, the server's merge gives %v", err)
 	}
 
+	thread := s.object(t, f, pr, reviewer)
 	stale := pr.Head
 	pr.Head = s.commit(t, project, stale, workflow(green))
 	if pr, err = f.OpenPullRequest(t.Context(), pr); err != nil {
 		t.Fatal(err)
 	}
+	s.reply(t, f, pr, thread)
 	if check = s.checks(t, f, pr); check.State != forge.CheckPassed || check.Head != pr.Head {
 		t.Fatalf("the check is %+v", check)
 	}
 	if _, err := f.Merge(t.Context(), pr.Number, check, "m"); !errors.Is(err, forge.ErrPending) {
 		t.Errorf("without an approval, a merge gives %v", err)
 	}
-	s.approve(t, pr, reviewer)
+	s.approve(t, f, pr, reviewer)
 	if err := driver.MergeProposal(t.Context(), pr.Number, stale, "m"); !errors.Is(err, forge.ErrHeadMoved) {
 		t.Errorf("another head gives %v", err)
 	}
@@ -236,20 +238,64 @@ func (s *story) await(t *testing.T, wanted func(forge.Wake) bool) {
 	}
 }
 
-// approve is a second person's approval, who may write.
-func (s *story) approve(t *testing.T, pr forge.PullRequest, reviewer string) {
+// object has a second person want changes, before and after they may write, and returns the thread that they began.
+func (s *story) object(t *testing.T, f *hosted.Forge, pr forge.PullRequest, reviewer string) string {
 	t.Helper()
+	if err := server.Call(t.Context(), reviewer, http.MethodPost, fmt.Sprintf("repos/%s/%s/pulls/%d/reviews", bot, s.Name, pr.Number), map[string]any{"event": "REQUEST_CHANGES",
+		"body": "Not yet.", "comments": []map[string]any{{"path": ".gitea/workflows/ci.yml", "new_position": 2, "body": "Why this @" + bot + "?"}}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := f.Opinions(t.Context(), pr.Number); err != nil || len(said.Objections) != 0 {
+		t.Errorf("of someone who may not write, %+v are heard, %v", said, err)
+	}
 	s.call(t, http.MethodPut, "/collaborators/reviewer-"+s.Name, map[string]any{"permission": "write"}, nil)
+	said, err := f.Opinions(t.Context(), pr.Number)
+	if err != nil || len(said.Objections) != 2 || len(said.ApprovedBy) != 0 {
+		t.Fatalf("the opinions are %+v, %v", said, err)
+	}
+	asked := said.Objections[0]
+	if asked.Thread == "" || asked.Path != ".gitea/workflows/ci.yml" || asked.Line != 2 || !strings.HasPrefix(asked.Text, "reviewer-"+s.Name+": Why this") || !strings.HasSuffix(said.Objections[1].Text, "Not yet.") {
+		t.Errorf("the opinions are %+v", said)
+	}
+	return asked.Thread
+}
+
+// reply answers in the thread, again and again.
+func (s *story) reply(t *testing.T, f *hosted.Forge, pr forge.PullRequest, thread string) {
+	t.Helper()
+	for range 2 {
+		if err := f.Reply(t.Context(), pr.Number, thread, "run-1/1", "Addressed."); err != nil {
+			t.Fatal(err)
+		}
+	}
+	threads, err := s.driver.Threads(t.Context(), pr.Number)
+	if err != nil || len(threads) != 1 || len(threads[0].Remarks) != 2 || !threads[0].Resolved || !strings.HasSuffix(threads[0].Remarks[1].Body, "Addressed.") {
+		t.Errorf("the threads are %+v, %v", threads, err)
+	}
+	if said, err := f.Opinions(t.Context(), pr.Number); err != nil || len(said.Objections) != 1 || said.Objections[0].Thread != "" {
+		t.Errorf("the opinions are %+v, %v", said, err)
+	}
+}
+
+// approve is the approval of a second person, who may write.
+func (s *story) approve(t *testing.T, f *hosted.Forge, pr forge.PullRequest, reviewer string) {
+	t.Helper()
 	if err := server.Call(t.Context(), reviewer, http.MethodPost, fmt.Sprintf("repos/%s/%s/pulls/%d/reviews", bot, s.Name, pr.Number),
 		map[string]any{"event": "APPROVED", "body": "Good.", "commit_id": pr.Head}, nil); err != nil {
 		t.Fatal(err)
 	}
 	reviews, err := s.driver.Reviews(t.Context(), pr.Number)
-	if err != nil || len(reviews) != 1 || reviews[0].State != forge.Approved || reviews[0].Commit != pr.Head || reviews[0].Author != "reviewer-"+s.Name {
+	approved := forge.Review{}
+	for _, r := range reviews {
+		if r.Author == "reviewer-"+s.Name {
+			approved = r
+		}
+	}
+	if err != nil || approved.State != forge.Approved || approved.Commit != pr.Head {
 		t.Errorf("the reviews are %+v, %v", reviews, err)
 	}
-	if may, err := s.driver.MayWrite(t.Context(), "reviewer-"+s.Name); err != nil || !may {
-		t.Errorf("the reviewer may write: %v, %v", may, err)
+	if said, err := f.Opinions(t.Context(), pr.Number); err != nil || !slices.Equal(said.ApprovedBy, []string{"reviewer-" + s.Name}) {
+		t.Errorf("the opinions are %+v, %v", said, err)
 	}
 	s.await(t, func(w forge.Wake) bool { return strings.Contains(w.Event, "approved") })
 }
