@@ -33,7 +33,7 @@ func (s source) forbids(module, name string) string {
 	if s.test || other == s.pkg || other == "lazy" {
 		return ""
 	}
-	if isSuite(other) {
+	if isSuite(other) && !isSuite(s.pkg) {
 		return "a conformance suite is for tests"
 	}
 	row, _ := allowed(s.pkg)
@@ -69,7 +69,7 @@ func isDriver(pkg string) bool {
 
 func isSuite(pkg string) bool {
 	port, suite, _ := strings.Cut(pkg, "/")
-	return slices.Contains(ports, port) && suite == port+"test"
+	return slices.Contains(ports, port) && suite == port+"test" || pkg == "forge/hostedtest" // joins a driver with all that the suite needs
 }
 
 // calls finds what makes an answer depend on when or under whom it is asked.

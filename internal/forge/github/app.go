@@ -119,7 +119,7 @@ func (i *installation) token(ctx context.Context) (string, error) {
 	if i.app.Installation == 0 {
 		var found struct{ ID int64 }
 		if _, err := i.server.callBy(ctx, i.rest, request{method: http.MethodGet, path: "installation", out: &found}); err != nil {
-			return "", fmt.Errorf("find the App's installation in %s/%s: %w", i.owner, i.name, i.server.judged(err))
+			return "", fmt.Errorf("find the App's installation in %s/%s: %w", i.owner, i.name, i.transport.Judged(err))
 		}
 		i.app.Installation = found.ID
 	}
@@ -131,7 +131,7 @@ func (i *installation) token(ctx context.Context) (string, error) {
 		method: http.MethodPost, root: "app/installations/" + strconv.FormatInt(i.app.Installation, 10) + "/access_tokens",
 		in: map[string]any{"repositories": []string{i.name}}, out: &made,
 	}); err != nil {
-		return "", fmt.Errorf("renew the token of the App's installation: %w", i.server.judged(err))
+		return "", fmt.Errorf("renew the token of the App's installation: %w", i.transport.Judged(err))
 	}
 	i.current, i.expires = made.Token, made.ExpiresAt
 	return i.current, nil

@@ -2,13 +2,10 @@ package github
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -24,24 +21,7 @@ func (s *Server) wrap(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf(format+": %w", append(args, s.judged(err))...)
-}
-
-// judged turns errors into the port's.
-func (s *Server) judged(err error) error {
-	var inURL *url.Error // its text has the whole URL, which can be signed
-	asked := errors.As(err, &inURL)
-	if asked {
-		err = inURL.Err
-	}
-	var failure *forge.Failure
-	if errors.As(err, &failure) || known(err) || contextual(err) {
-		return err
-	}
-	if !asked { // the answer can't be decoded, and the error quotes it
-		err = fmt.Errorf("%w: %s", rest.ErrNotAPI, s.transport.Clean(err.Error()))
-	}
-	return &forge.Failure{Kind: forge.Unavailable, Err: err}
+	return fmt.Errorf(format+": %w", append(args, s.transport.Judged(err))...)
 }
 
 // errUnprotected is told from a protection that the account may not read by its message alone.
@@ -52,16 +32,6 @@ type unprotected struct{}
 func (unprotected) Error() string { return "the branch is not protected" }
 
 func (unprotected) Unwrap() error { return forge.ErrNotFound }
-
-// known reports whether an error is one of the port's already.
-func known(err error) bool {
-	for _, sentinel := range []error{forge.ErrNotFound, forge.ErrExists, forge.ErrNotReady, forge.ErrConflict, forge.ErrHeadMoved} {
-		if errors.Is(err, sentinel) {
-			return true
-		}
-	}
-	return false
-}
 
 // refusal is the body of GitHub's answers of 400 and above.
 type refusal struct {
@@ -117,9 +87,4 @@ func limit(f *forge.Failure, resp *http.Response, r refusal) {
 	default:
 		f.RetryAfter = 0
 	}
-}
-
-// contextual reports whether the caller ended the call.
-func contextual(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -28,7 +28,7 @@ func (s *Server) MergeProposal(ctx context.Context, number int, head, message st
 		}
 	}
 	if err != nil {
-		err = s.notMerged(ctx, number, head, s.judged(err))
+		err = s.notMerged(ctx, number, head, s.transport.Judged(err))
 	}
 	return s.wrap(err, "merge pull request %d", number)
 }

@@ -61,7 +61,7 @@ func (s *Server) Propose(ctx context.Context, p forge.Proposal) (forge.Proposal,
 // says reports whether GitHub refused with these words. It has no codes for the cases that we have to know.
 func (s *Server) says(err error, words string) bool {
 	var failure *forge.Failure
-	return err != nil && errors.As(s.judged(err), &failure) && failure.Kind == forge.Refused && strings.Contains(failure.Message, words)
+	return err != nil && errors.As(s.transport.Judged(err), &failure) && failure.Kind == forge.Refused && strings.Contains(failure.Message, words)
 }
 
 // EditProposal makes title and body what they should be, and then draft, which only GraphQL can change.

@@ -38,7 +38,7 @@ func (s *Server) Required(ctx context.Context, branch string) (forge.Requirement
 	case err == nil:
 		r = withProtection(r, protection)
 	case errors.Is(err, errUnprotected):
-	case unreadable(s.judged(err)):
+	case unreadable(s.transport.Judged(err)):
 		r.Unknown = true
 	default:
 		return forge.Requirements{}, s.wrap(err, "read the protection of branch %s", branch)
@@ -57,7 +57,7 @@ func (s *Server) rules(ctx context.Context, branch string) (found []rule, err er
 		return true
 	})
 	if err != nil {
-		err = s.judged(err)
+		err = s.transport.Judged(err)
 	}
 	return found, err
 }

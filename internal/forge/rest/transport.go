@@ -111,19 +111,37 @@ func (t *Transport) read(req *http.Request) (answer, error) {
 	})
 }
 
+// signed returns a copy of the request that shows the token.
+func (t *Transport) signed(req *http.Request) (out *http.Request, token string, err error) {
+	if token, err = t.Token(req.Context()); err != nil {
+		return nil, "", err
+	}
+	if token == "" || strings.ContainsAny(token, "\r\n") {
+		return nil, "", &forge.Failure{Kind: forge.Unauthorized, Err: errors.New("there is no token for " + t.Vendor)}
+	}
+	t.last.Store(&token)
+	out = req.Clone(req.Context())
+	t.Sign(out, token)
+	return out, token, nil
+}
+
+// Open sends a request whose answer may be large and no JSON. It follows no redirection. The caller closes the body and limits the time.
+func (t *Transport) Open(req *http.Request) (*http.Response, error) {
+	out, _, err := t.signed(req)
+	if err != nil {
+		return nil, err
+	}
+	t.meter.called(t.Kind(req))
+	return t.Base.RoundTrip(out)
+}
+
 // send adds the token. If the server refuses an installation's token, it is sent once more with a new one: what was refused was not performed.
 func (t *Transport) send(req *http.Request) (answer, error) {
 	for again := false; ; again = true {
-		token, err := t.Token(req.Context())
+		out, token, err := t.signed(req)
 		if err != nil {
 			return answer{}, err
 		}
-		if token == "" || strings.ContainsAny(token, "\r\n") {
-			return answer{}, &forge.Failure{Kind: forge.Unauthorized, Err: errors.New("there is no token for " + t.Vendor)}
-		}
-		t.last.Store(&token)
-		out := req.Clone(req.Context())
-		t.Sign(out, token)
 		a, err := t.follow(out)
 		if again || t.Forget == nil || err != nil || a.status != http.StatusUnauthorized {
 			return a, err

@@ -39,7 +39,7 @@ func (c *call) mergeability(p *Pull, head string) object {
 	if p.Closed {
 		return made
 	}
-	_, clean := c.merged(c.Head(p.Base), head)
+	_, clean := c.Merged(c.Head(p.Base), head)
 	made["mergeable"], made["rebaseable"] = clean, clean
 	switch {
 	case !clean:
@@ -184,7 +184,7 @@ func mergePull(c *call) {
 	}
 	c.decode(&asked)
 	head, base := c.headOf(p), c.Head(p.Base)
-	tree, clean := c.merged(base, head)
+	tree, clean := c.Merged(base, head)
 	methods := c.allowed(p.Base)
 	switch {
 	case !slices.Contains(methods, asked.Method):
@@ -205,8 +205,8 @@ func mergePull(c *call) {
 		if asked.Method == "merge" {
 			parents = append(parents, "-p", head)
 		}
-		commit := c.mustRun(strings.TrimSpace(asked.Title+"\n\n"+asked.Message)+"\n", append([]string{"commit-tree", tree}, parents...)...)
-		c.mustRun("", "update-ref", "refs/heads/"+p.Base, commit, base)
+		commit := c.MustRun(strings.TrimSpace(asked.Title+"\n\n"+asked.Message)+"\n", append([]string{"commit-tree", tree}, parents...)...)
+		c.MustRun("", "update-ref", "refs/heads/"+p.Base, commit, base)
 		now := c.st.tick()
 		p.Closed, p.Merge, p.Merged, p.Updated = true, commit, &now, now
 		c.send(200, with(c.example(200).(object), object{"sha": commit, "merged": true}))

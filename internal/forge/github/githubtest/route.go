@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"signalbox/internal/forge/standin"
 )
 
 // call is one request to the API and its answer.
@@ -30,14 +32,14 @@ type call struct {
 
 // serveAPI serves an operation of the description.
 func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
-	switch found, ok := s.route(r); {
+	switch path, handle, ok := standin.Route(operations, "/api/v3", r); {
 	case r.URL.Path == "/api/graphql":
 		s.serveGraphQL(w, r)
 	case !ok:
 		s.t.Errorf("the stand-in has no %s %s", r.Method, r.URL.Path)
 		http.NotFound(w, r)
 	default:
-		s.serve(w, r, found.path, found.handle)
+		s.serve(w, r, path, handle)
 	}
 }
 
@@ -47,8 +49,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, path string, hand
 		s.t.Errorf("%s %s: %v", r.Method, r.URL, err)
 		return
 	}
-	described := describe(s.t, path, r, body)
-	described.request()
+	described := description.Call(s.t, path, r, body)
+	described.Request()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &call{Server: s, st: &s.state, r: r, path: path, body: body, header: http.Header{}}
@@ -60,7 +62,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, path string, hand
 	answer := httptest.NewRecorder()
 	c.write(answer)
 	if answer.Code != http.StatusNotModified {
-		described.response(answer)
+		described.Response(answer)
 	}
 	for name, values := range answer.Header() {
 		w.Header()[name] = values

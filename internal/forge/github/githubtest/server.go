@@ -7,14 +7,13 @@ import (
 	"bytes"
 	"crypto/rsa"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"signalbox/internal/forge/standin"
 )
 
 // Owner and Name are those of the repository, Person and Robot own the tokens.
@@ -25,23 +24,25 @@ const (
 	Robot  = "signalbox-app[bot]"
 )
 
+// Fault is what goes wrong with requests.
+type Fault = standin.Fault
+
+// End removes what all servers of a process share.
+func End() error { return standin.End() }
+
 // Server is one GitHub with one repository.
 type Server struct {
 	// URL is the address for people, without a slash at the end. The API is where GitHub Enterprise has it.
 	URL string
-	// Repository is the bare git repository.
-	Repository string
+	*standin.Git
+	standin.Faults
 
 	t    testing.TB
 	http *httptest.Server
-	// operations are all that the stand-in has.
-	operations []operation
-	git        http.Handler
 
-	mu     sync.Mutex
-	state  State
-	faults []*Fault
-	log    []Request
+	mu    sync.Mutex
+	state State
+	log   []Request
 }
 
 // State is what the server knows. Tests change it with Server.With.
@@ -76,9 +77,7 @@ type State struct {
 	// Limits are the rate limits by resource; those that are used up refuse.
 	Limits map[string]*Limit
 
-	// merges are the trees that merging two commits gives; empty if they conflict.
-	merges map[string]string
-	last   int64
+	last int64
 }
 
 // Limit is a rate limit.
@@ -97,33 +96,19 @@ type Request struct {
 // New starts a server with an empty repository on branch main. It ends with the test.
 func New(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{t: t, Repository: filepath.Join(t.TempDir(), Name+".git")}
+	s := &Server{t: t, Git: standin.NewGit(t, Name)}
 	s.state = State{
 		Now:         time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC),
 		Tokens:      map[string]string{"ghp_ada": Person, "ghp_grace": "grace", "ghp_mallory": "mallory"},
 		Permissions: map[string]string{Person: "admin", "grace": "write", "mallory": "read", Robot: "write"},
-		Minted:      map[string]time.Time{}, merges: map[string]string{}, Issues: map[int]*Issue{}, Pulls: map[int]*Pull{}, Logs: map[int64]string{},
+		Minted:      map[string]time.Time{}, Issues: map[int]*Issue{}, Pulls: map[int]*Pull{}, Logs: map[int64]string{},
 		Protection: map[string]map[string]any{}, Rules: map[string][]map[string]any{}, Methods: []string{"merge", "squash", "rebase"},
 		Limits: map[string]*Limit{"core": {Limit: 5000}, "search": {Limit: 30}, "graphql": {Limit: 5000}},
 	}
-	s.initRepository()
-	s.git = &cgi.Handler{Path: lookUp(t, "git"), Args: []string{"-c", "http.receivepack=true", "-c", "gc.auto=0", "http-backend"}, Dir: s.Repository, Env: []string{
-		"GIT_PROJECT_ROOT=" + filepath.Dir(s.Repository), "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + t.TempDir(),
-	}}
-	s.register()
 	s.http = httptest.NewServer(s)
 	t.Cleanup(s.http.Close)
 	s.URL = s.http.URL
 	return s
-}
-
-func lookUp(t testing.TB, program string) string {
-	t.Helper()
-	found, err := exec.LookPath(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
 }
 
 // With changes or reads the state.
@@ -146,8 +131,8 @@ func (s *Server) Requests() []Request {
 func (s *Server) Remote() string { return s.URL + "/" + Owner + "/" + Name + ".git" }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	fault := s.fault(r)
-	if fault != nil && fault.answer(w, r) {
+	fault := s.Fault(r)
+	if fault != nil && fault.Answer(w, r) {
 		s.logged(r, fault.Status)
 		return
 	}

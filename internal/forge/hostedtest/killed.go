@@ -1,4 +1,4 @@
-package github_test
+package hostedtest
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"signalbox/internal/forge/forgetest"
-	"signalbox/internal/forge/github/githubtest"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/process"
 )
@@ -28,23 +27,24 @@ const (
 	instantVariable   = "SIGNALBOX_TEST_INSTANT"
 )
 
-func TestMain(m *testing.M) {
+// Main is a package's TestMain. end removes what its stand-ins share.
+func Main(m *testing.M, driver Driver, end func() error) {
 	if os.Getenv(operationVariable) != "" {
-		if err := performAndDie(); err != nil {
+		if err := performAndDie(driver); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		return
 	}
 	code := m.Run()
-	if err := githubtest.End(); err != nil {
+	if err := end(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
 }
 
-func performAndDie() error {
+func performAndDie(driver Driver) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	var operation forgetest.Operation
@@ -55,7 +55,7 @@ func performAndDie() error {
 		return err
 	}
 	d := &dying{instant: int64(instant)}
-	f, err := p.open(ctx, d, d, func(context.Context, local.Candidate) (local.Verdict, error) {
+	f, err := p.open(ctx, d, d, driver, func(context.Context, local.Candidate) (local.Verdict, error) {
 		return local.Verdict{}, errors.New("no tests are expected here")
 	})
 	if err != nil {
@@ -103,7 +103,11 @@ func (d *dying) passInstant() {
 
 func kill(t *testing.T, p place, instant int, operation forgetest.Operation) bool {
 	t.Helper()
-	what, where := must(json.Marshal(operation))(t), must(json.Marshal(p))(t)
+	what, err := json.Marshal(operation)
+	where, problem := json.Marshal(p)
+	if err = errors.Join(err, problem); err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
 	cmd.Env = append(os.Environ(), operationVariable+"="+string(what), placeVariable+"="+string(where), instantVariable+"="+strconv.Itoa(instant))
 	out, err := cmd.CombinedOutput()

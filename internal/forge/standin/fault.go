@@ -1,8 +1,9 @@
-package githubtest
+package standin
 
 import (
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // Fault is what goes wrong with the next requests that it is meant for.
@@ -28,8 +29,14 @@ type Fault struct {
 	Cut    bool
 }
 
+// Faults are those of one server. The zero value has none.
+type Faults struct {
+	mu     sync.Mutex
+	faults []*Fault
+}
+
 // Inject adds a fault. The function ends it, and reports whether it happened.
-func (s *Server) Inject(f Fault) (end func() (happened bool)) {
+func (s *Faults) Inject(f Fault) (end func() (happened bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f.Times == 0 {
@@ -46,8 +53,8 @@ func (s *Server) Inject(f Fault) (end func() (happened bool)) {
 	}
 }
 
-// fault returns the first one for a request, and waits if it says so.
-func (s *Server) fault(r *http.Request) *Fault {
+// Fault returns the first one for a request, and waits if it says so.
+func (s *Faults) Fault(r *http.Request) *Fault {
 	f := s.nextFault(r)
 	if f == nil {
 		return nil
@@ -65,7 +72,7 @@ func (s *Server) fault(r *http.Request) *Fault {
 }
 
 // nextFault returns a copy: the next request may get the same fault.
-func (s *Server) nextFault(r *http.Request) *Fault {
+func (s *Faults) nextFault(r *http.Request) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.faults {
@@ -83,13 +90,13 @@ func (s *Server) nextFault(r *http.Request) *Fault {
 }
 
 func (f *Fault) selects(r *http.Request) bool {
-	git := !strings.HasPrefix(r.URL.Path, "/api/")
+	git := !strings.Contains(r.URL.Path, "/api/")
 	changes := r.Method != http.MethodGet && (!git || strings.HasSuffix(r.URL.Path, "/git-receive-pack"))
 	return (f.Method == "" || f.Method == r.Method) && strings.Contains(r.URL.Path, f.Path) && (!f.Changes || changes)
 }
 
-// answer answers instead of the server, if the fault says so.
-func (f *Fault) answer(w http.ResponseWriter, r *http.Request) bool {
+// Answer answers instead of the server, if the fault says so.
+func (f *Fault) Answer(w http.ResponseWriter, r *http.Request) bool {
 	if f.Status == 0 {
 		return false
 	}
