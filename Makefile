@@ -19,6 +19,7 @@ crash: ## kill runs at 200 random instants, and at every other one that the test
 	go test -timeout 3h -run 'Killed' ./internal/cli -kills 200
 	go test -timeout 1h -run 'Killed' ./internal/environment/clone -sweep all
 	go test -timeout 1h -run 'TestForge' ./internal/forge/github -sweep all
+	go test -timeout 1h -run 'TestForge' ./internal/forge/gitlab -sweep all
 	SIGNALBOX_GITEA=$$(sh scripts/gitea.sh) && export SIGNALBOX_GITEA && go test -timeout 1h -run 'TestForge' ./internal/forge/gitea -sweep all
 	SIGNALBOX_TEST_ALL=1 go test -timeout 1h -run 'Crowd|Refused' ./internal/store
 

@@ -62,9 +62,12 @@ var packages = map[string][]string{
 	"forge/local":                 {"forge", "git", "redact", "store"},
 	"forge/gitea/giteatest":       {}, // the server itself, for tests
 	"forge/github":                {"forge", "forge/rest"},
+	"forge/gitlab":                {"forge", "forge/rest"},
+	"forge/gitlab/gitlabtest":     {"forge/standin"},
+	"forge/standin":               {},                                                            // what stand-ins for servers have in common: it knows nothing of ours
 	"forge/rest":                  {"forge"},                                                     // what calls to any server have in common; it knows no vendor
 	"forge/hosted":                {"forge", "redact", "store"},                                  // a server and the git half are interfaces to it: wire joins them
-	"forge/github/githubtest":     {},                                                            // a stand-in for a server: it knows nothing of ours
+	"forge/github/githubtest":     {"forge/standin"},                                             // a stand-in for a server: it knows nothing of the driver
 	"agent/agenttest":             {"agent", "agent/modeltest", "process"},                       // holds drivers to what their programs printed when they were recorded
 	"agent/livetest":              {"agent", "agent/modeltest", "environment/egress", "process"}, // real programs, with a model and no other network
 	"environment/environmenttest": {"environment", "environment/egress", "git", "process"},
@@ -77,6 +80,7 @@ var packages = map[string][]string{
 	"environment/container/engine":        {"environment", "process", "redact"}, // marks what it cuts of an output: by that a secret is known that was cut
 	"environment/execserver":              {"environment/egress", "process", "redact"},
 	"forge/forgetest":                     {"forge"},
+	"forge/hostedtest":                    {"forge", "forge/forgetest", "forge/hosted", "forge/local", "forge/standin", "git", "process", "store"},                // as wire joins them, for tests
 	"commandline":                         {"workflow", "redact"},                                                                                                 // a step in words; the published documents quote them, so it is no part of cli
 	"store":                               {"commandline", "engine", "flock", "health", "lazy", "process", "registry", "store/strict", "store/watch", "workflow"}, // implements engine's interfaces; error.actions is published as lines
 	"store/strict":                        {"workflow"},                                                                                                           // JSON and Go types: it knows no file
@@ -102,7 +106,7 @@ var packages = map[string][]string{
 	"mcp":                                 {"workflow", "store", "engine"},
 	"problem":                             {"forge", "store"},                                                                                                                                                                                                                            // whose errors have a kind of end
 	"wire":                                {"*"},                                                                                                                                                                                                                                         // builds what a configuration asks for, so it alone names drivers
-	"wire/hosting":                        {"commandline", "config", "forge", "forge/gitea", "forge/github", "forge/hosted", "forge/local", "perform", "problem", "process", "redact", "store"},                                                                                          // the drivers of servers, and who we are there
+	"wire/hosting":                        {"commandline", "config", "forge", "forge/gitea", "forge/github", "forge/gitlab", "forge/hosted", "forge/local", "perform", "problem", "process", "redact", "store"},                                                                          // the drivers of servers, and who we are there
 	"app":                                 {"agent", "agreement", "commandline", "config", "engine", "forge", "git", "heal", "health", "lazy", "perform", "permission", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "workflow"}, // names no driver and prints nothing: wire has built what it uses
 	"app/starter":                         {"app", "config", "problem", "wire"},
 	"app/environments":                    {"app", "commandline", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},

@@ -18,6 +18,7 @@ var selections = []struct {
 	{"Makefile", `-run '([^']+)' \./internal/cli `, []string{"internal/cli"}},
 	{"Makefile", `-run '([^']+)' \./internal/environment/clone `, []string{"internal/environment/clone"}},
 	{"Makefile", `-run '([^']+)' \./internal/forge/github `, []string{"internal/forge/github"}},
+	{"Makefile", `-run '([^']+)' \./internal/forge/gitlab `, []string{"internal/forge/gitlab"}},
 	{"Makefile", `-run '([^']+)' \./internal/forge/gitea `, []string{"internal/forge/gitea"}},
 	{"Makefile", `-run '([^']+)' \./internal/store`, []string{"internal/store"}},
 	{"Makefile", `(?m)^BENCHMARKS = \^(\S+?)\$`, []string{"internal/cli", "internal/store"}},

@@ -18,7 +18,7 @@ type Forge struct {
 	Repository string `yaml:"repository"`
 	// Token is the name of the environment variable with the token; empty means the vendor's usual ones.
 	Token string `yaml:"token"`
-	// Login is the program that is asked for the token instead: gh.
+	// Login is the program that is asked for the token instead: gh, or glab for GitLab.
 	Login string `yaml:"login"`
 	// App is the GitHub App to act as instead.
 	App ForgeApp `yaml:"app"`
@@ -45,7 +45,8 @@ const (
 	ForgeGitea  = "gitea"
 	ForgeGitLab = "gitlab"
 
-	ForgeLoginGH = "gh"
+	ForgeLoginGH   = "gh"
+	ForgeLoginGlab = "glab"
 
 	MergeAuto    = "auto"
 	MergeExact   = "exact"
@@ -90,14 +91,17 @@ func (c *Config) validateForge() (problems []error) {
 		problems = append(problems, wrong("forge.token", " is not the name of an environment variable: the token itself does not belong in this file"))
 	}
 	if f.Login != "" {
-		problems = append(problems, oneOf("forge.login", f.Login, ForgeLoginGH))
+		problems = append(problems, oneOf("forge.login", f.Login, ForgeLoginGH, ForgeLoginGlab))
 	}
 	app := f.App != ForgeApp{}
 	if app && (f.App.ID == "" || f.App.Key == "") {
 		problems = append(problems, wrong("forge.app", ": want its id and the path of its key"))
 	}
-	if (app || f.Login != "") && f.Driver != ForgeGitHub {
-		problems = append(problems, wrong("forge", ": login and app are for the driver github"))
+	if app && f.Driver != ForgeGitHub {
+		problems = append(problems, wrong("forge", ": app is for the driver github"))
+	}
+	if owner := (map[string]string{ForgeLoginGH: ForgeGitHub, ForgeLoginGlab: ForgeGitLab})[f.Login]; owner != "" && f.Driver != owner {
+		problems = append(problems, wrong("forge", ": login %s is for the driver %s", f.Login, owner))
 	}
 	if f.Login != "" && (f.Token != "" || app) || f.Token != "" && app {
 		problems = append(problems, wrong("forge", ": want one of token, login and app"))

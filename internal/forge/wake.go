@@ -46,6 +46,16 @@ const maxWebhook = 10 << 20
 // ReadSigned decodes a webhook into message if signature, in hexadecimal, is the HMAC-SHA256 of its bytes with the secret, and returns ErrForged
 // otherwise. Without a secret nothing is signed.
 func ReadSigned(body io.Reader, signature, secret string, message any) error {
+	return ReadChecked(body, func(raw []byte) bool {
+		given, err := hex.DecodeString(signature)
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write(raw)
+		return err == nil && secret != "" && hmac.Equal(given, mac.Sum(nil))
+	}, message)
+}
+
+// ReadChecked decodes a webhook into message if its bytes are genuine, and returns ErrForged otherwise.
+func ReadChecked(body io.Reader, genuine func([]byte) bool, message any) error {
 	raw, err := io.ReadAll(io.LimitReader(body, maxWebhook+1))
 	if err != nil {
 		return fmt.Errorf("read the webhook: %w", err)
@@ -53,10 +63,7 @@ func ReadSigned(body io.Reader, signature, secret string, message any) error {
 	if len(raw) > maxWebhook {
 		return fmt.Errorf("read the webhook: it is larger than %d MB", maxWebhook>>20)
 	}
-	given, err := hex.DecodeString(signature)
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(raw)
-	if err != nil || secret == "" || !hmac.Equal(given, mac.Sum(nil)) {
+	if !genuine(raw) {
 		return ErrForged
 	}
 	if err := json.Unmarshal(raw, message); err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"signalbox/internal/forge/gitlab"
 )
 
 const (
@@ -39,7 +41,11 @@ type learning struct {
 
 // RoundTrip implements http.RoundTripper.
 func (l *learning) RoundTrip(r *http.Request) (*http.Response, error) {
-	if _, secret, found := strings.Cut(r.Header.Get("Authorization"), " "); found {
+	_, authorization, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	for _, secret := range []string{authorization, r.Header.Get(string(gitlab.PrivateToken)), r.Header.Get(string(gitlab.JobToken))} {
+		if secret == "" {
+			continue
+		}
 		if _, again := l.known.LoadOrStore(secret, true); !again {
 			l.learn(map[string]string{"forge.token": secret})
 		}

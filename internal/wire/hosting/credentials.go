@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/gitlab"
 	"signalbox/internal/perform"
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
@@ -36,8 +38,8 @@ func credentialsOf(c config.Forge, host string, env func(string) string) perform
 	switch {
 	case c.App.ID != "":
 		return perform.Access{}
-	case c.Login == config.ForgeLoginGH:
-		return perform.Access{Program: []string{"gh", "auth", "login", "--hostname", host}}
+	case c.Login == config.ForgeLoginGH, c.Login == config.ForgeLoginGlab:
+		return perform.Access{Program: []string{c.Login, "auth", "login", "--hostname", host}}
 	case c.Token != "":
 		return perform.Access{Variable: c.Token}
 	}
@@ -53,7 +55,7 @@ func credentialsOf(c config.Forge, host string, env func(string) string) perform
 // token returns what gives the driver its token.
 func (c Config) token(k perform.Access, host string) func(context.Context) (string, error) {
 	if len(k.Program) > 0 {
-		return c.ofGH(host)
+		return c.ofProgram(k, host)
 	}
 	return func(context.Context) (string, error) {
 		if value := strings.TrimSpace(c.Env(k.Variable)); value != "" {
@@ -64,16 +66,37 @@ func (c Config) token(k perform.Access, host string) func(context.Context) (stri
 	}
 }
 
+// jobToken is the variable with the token of a job of GitLab's CI. It is used only if the configuration names it.
+const jobToken = "CI_JOB_TOKEN"
+
+// shown is how GitLab is shown a token.
+func shown(k perform.Access) gitlab.Shown {
+	switch {
+	case len(k.Program) > 0:
+		return gitlab.Bearer
+	case k.Variable == jobToken:
+		return gitlab.JobToken
+	}
+	return gitlab.PrivateToken
+}
+
 // missing is the error that there are no credentials.
 func missing(err error, hint string) error {
 	return &forge.Failure{Kind: forge.Unauthorized, Err: &problem.Error{Err: err, Hint: hint}}
 }
 
-// ghWait is more than gh needs to read its own file or keyring.
-const ghWait = 20 * time.Second
+// programWait is more than a vendor's program needs to read its own file or keyring.
+const programWait = 20 * time.Second
 
-// ofGH asks GitHub's program for the token, once for the life of the process.
-func (c Config) ofGH(host string) func(context.Context) (string, error) {
+// asking is how a vendor's program is asked for its token.
+var asking = map[string][]string{
+	config.ForgeLoginGH:   {"gh", "auth", "token", "--hostname"},
+	config.ForgeLoginGlab: {"glab", "config", "get", "token", "--host"},
+}
+
+// ofProgram asks the vendor's program for the token, once for the life of the process.
+func (c Config) ofProgram(k perform.Access, host string) func(context.Context) (string, error) {
+	program := k.Program[0]
 	var mu sync.Mutex
 	known := ""
 	return func(ctx context.Context) (string, error) {
@@ -83,8 +106,8 @@ func (c Config) ofGH(host string) func(context.Context) (string, error) {
 			return known, nil
 		}
 		var out bytes.Buffer
-		args := []string{"gh", "auth", "token", "--hostname", host}
-		result, err := c.Exec.Exec(ctx, process.Command{Args: args, Dir: os.TempDir(), Env: os.Environ(), Stdout: &out, Total: ghWait, OutputLimit: 4 << 10})
+		args := append(slices.Clone(asking[program]), host)
+		result, err := c.Exec.Exec(ctx, process.Command{Args: args, Dir: os.TempDir(), Env: os.Environ(), Stdout: &out, Total: programWait, OutputLimit: 4 << 10})
 		if err == nil && result.ExitCode != 0 {
 			err = fmt.Errorf("exit code %d", result.ExitCode) // what it printed may be anything
 		}
@@ -93,9 +116,9 @@ func (c Config) ofGH(host string) func(context.Context) (string, error) {
 			err = errors.New("it printed none")
 		}
 		if err != nil {
-			return "", missing(fmt.Errorf("ask gh for the token for %s: %w", host, err), "log in: gh auth login --hostname "+host)
+			return "", missing(fmt.Errorf("ask %s for the token for %s: %w", program, host, err), "log in: "+strings.Join(k.Program, " "))
 		}
-		c.Redact.Add(map[string]string{"gh auth token": token})
+		c.Redact.Add(map[string]string{program + " token": token})
 		known = token
 		return token, nil
 	}

@@ -39,6 +39,9 @@ func (f *Forge) Examine(ctx context.Context, base, commit string) (Standing, err
 		return s, b.explained(err, readIssues)
 	}
 	s.Account = redact.Line(account.Name, maxShown)
+	if b.credentials.Variable == jobToken {
+		s.Missing = append(s.Missing, fmt.Errorf("%s reaches jobs and pipelines, but neither issues nor merge requests: name a project access token's variable in forge.token", jobToken))
+	}
 	repository, err := b.server.Repository(ctx)
 	if err != nil {
 		return s, b.explained(err, writeContents)

@@ -11,20 +11,23 @@ import (
 	"signalbox/internal/problem"
 )
 
-// right is what a call needs, in the words of GitHub and of Gitea.
-type right struct{ github, gitea string }
+// right is what a call needs, in the words of each vendor.
+type right struct{ github, gitea, gitlab string }
 
 var (
-	readIssues    = right{"Issues: read", "issue: read"}
-	writeIssues   = right{"Issues: read and write", "issue: read and write"}
-	writePulls    = right{"Pull requests: read and write", "repository: read and write"}
-	readVerdicts  = right{"Checks and Commit statuses: read", "repository: read"}
-	writeContents = right{"Contents: read and write", "repository: read and write"}
+	readIssues    = right{"Issues: read", "issue: read", "role Reporter, scope read_api"}
+	writeIssues   = right{"Issues: read and write", "issue: read and write", "role Reporter, scope api"}
+	writePulls    = right{"Pull requests: read and write", "repository: read and write", "role Developer, scope api"}
+	readVerdicts  = right{"Checks and Commit statuses: read", "repository: read", "role Reporter, scope read_api"}
+	writeContents = right{"Contents: read and write", "repository: read and write", "role Developer, or Maintainer for a protected branch, scope api"}
 )
 
 func (r right) on(driver string) string {
-	if driver == config.ForgeGitea {
+	switch driver {
+	case config.ForgeGitea:
 		return r.gitea
+	case config.ForgeGitLab:
+		return r.gitlab
 	}
 	return r.github
 }

@@ -16,6 +16,7 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/gitea"
 	"signalbox/internal/forge/github"
+	"signalbox/internal/forge/gitlab"
 	"signalbox/internal/forge/hosted"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/perform"
@@ -128,6 +129,9 @@ func (c Config) driver(b *built) (forge.Server, error) {
 	case config.ForgeGitea:
 		driver, err = gitea.New(gitea.Config{URL: b.address.server, Owner: owner, Name: name, Client: client, Now: c.Clock,
 			Token: c.token(b.credentials, b.address.host())})
+	case config.ForgeGitLab:
+		driver, err = gitlab.New(gitlab.Config{URL: b.address.server, Path: b.address.path, Client: client, Now: c.Clock,
+			Token: c.token(b.credentials, b.address.host()), Shown: shown(b.credentials)})
 	case config.ForgeGitHub:
 		s := github.Config{URL: b.address.server, Owner: owner, Name: name, Client: client, Now: c.Clock}
 		if c.Settings.App.ID == "" {

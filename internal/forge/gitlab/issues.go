@@ -1,0 +1,123 @@
+package gitlab
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"signalbox/internal/forge"
+)
+
+// Issue returns an issue, or ErrNotFound if it moved to another project.
+func (s *Server) Issue(ctx context.Context, number int) (forge.Issue, error) {
+	i, _, err := get[issue](ctx, s, nil, "issues/%d", number)
+	if err == nil && i.MovedTo != nil {
+		err = fmt.Errorf("%w: it moved to another project", forge.ErrNotFound)
+	}
+	if err != nil {
+		return forge.Issue{}, s.wrap(err, "read issue %d", number)
+	}
+	return i.convert(), nil
+}
+
+// Issues returns the issues that match, newest first.
+func (s *Server) Issues(ctx context.Context, q forge.Query, limit int) (found []forge.Issue, err error) {
+	state := map[string]string{"": "opened", "open": "opened", "closed": "closed"}[q.State] // all is the default
+	err = pages(func(page url.Values) ([]issue, *http.Response, error) {
+		page.Set("per_page", strconv.Itoa(min(pageSize, limit)))
+		return get[[]issue](ctx, s, filtered(page, "state", state, "scope", "all", "order_by", "created_at", "sort", "desc", "labels", strings.Join(q.Labels, ","),
+			"milestone", q.Milestone, "assignee_username", q.Assignee, "author_username", q.Author, "search", q.Text), "issues")
+	}, func(i issue) bool {
+		found = append(found, i.convert())
+		return len(found) < limit
+	})
+	return found, s.wrap(err, "list issues")
+}
+
+// CreateIssue opens an issue.
+func (s *Server) CreateIssue(ctx context.Context, title, body string) (forge.Issue, error) {
+	var made issue
+	_, err := s.call(ctx, request{method: http.MethodPost, path: "issues", in: map[string]string{"title": title, "description": body}, out: &made})
+	if err != nil {
+		return forge.Issue{}, s.wrap(err, "open an issue")
+	}
+	return made.convert(), nil
+}
+
+// CloseIssue closes an issue.
+func (s *Server) CloseIssue(ctx context.Context, number int) error {
+	_, err := s.call(ctx, request{method: http.MethodPut, path: "issues/%d", args: []any{number}, in: map[string]string{"state_event": "close"}})
+	return s.wrap(err, "close issue %d", number)
+}
+
+// pathOf is the path of an issue or a merge request. A path below it has its number as the first argument.
+func pathOf(on forge.Subject) string {
+	if on.Pull {
+		return "merge_requests/%d"
+	}
+	return "issues/%d"
+}
+
+// Label adds and takes labels in one call. GitLab makes those that the project lacks.
+func (s *Server) Label(ctx context.Context, on forge.Subject, add, remove []string) error {
+	in := map[string]string{}
+	if len(add) > 0 {
+		in["add_labels"] = strings.Join(add, ",")
+	}
+	if len(remove) > 0 {
+		in["remove_labels"] = strings.Join(remove, ",")
+	}
+	if len(in) == 0 {
+		return nil
+	}
+	_, err := s.call(ctx, request{method: http.MethodPut, path: pathOf(on), args: []any{on.Number}, in: in})
+	return s.wrap(err, "label %s", on)
+}
+
+// diffNote is the type of a note on lines of a change: those are Threads.
+const diffNote = "DiffNote"
+
+// Remarks reads the notes of people and programs, and not what GitLab itself notes.
+func (s *Server) Remarks(ctx context.Context, on forge.Subject) (found []forge.Remark, err error) {
+	err = pages(func(page url.Values) ([]note, *http.Response, error) {
+		return get[[]note](ctx, s, filtered(page, "sort", "asc", "order_by", "created_at"), pathOf(on)+"/notes", on.Number)
+	}, func(n note) bool {
+		if !n.System && n.Type != diffNote {
+			found = append(found, s.remark(on, n))
+		}
+		return true
+	})
+	return found, s.wrap(err, "read the comments on %s", on)
+}
+
+// CreateRemark writes a note.
+func (s *Server) CreateRemark(ctx context.Context, on forge.Subject, body string) (forge.Remark, error) {
+	var made note
+	_, err := s.call(ctx, request{method: http.MethodPost, path: pathOf(on) + "/notes", args: []any{on.Number}, in: map[string]string{"body": body}, out: &made})
+	if err == nil && made.ID == 0 { // a text of orders alone is obeyed, and leaves no note
+		err = errNoData
+	}
+	if err != nil {
+		return forge.Remark{}, s.wrap(err, "comment on %s", on)
+	}
+	return s.remark(on, made), nil
+}
+
+// EditRemark changes a note.
+func (s *Server) EditRemark(ctx context.Context, on forge.Subject, id int64, body string) error {
+	_, err := s.call(ctx, request{method: http.MethodPut, path: pathOf(on) + "/notes/%d", args: []any{on.Number, id}, in: map[string]string{"body": body}})
+	return s.wrap(err, "edit comment %d on %s", id, on)
+}
+
+// Acknowledge puts 👀 on a note. GitLab answers 404 if it is there already.
+func (s *Server) Acknowledge(ctx context.Context, remark forge.Remark) error {
+	_, err := s.call(ctx, request{method: http.MethodPost, path: pathOf(remark.On) + "/notes/%d/award_emoji", args: []any{remark.On.Number, remark.ID},
+		in: map[string]string{"name": "eyes"}})
+	if err != nil && strings.Contains(err.Error(), "already been taken") {
+		return nil
+	}
+	return s.wrap(err, "acknowledge comment %d on %s", remark.ID, remark.On)
+}

@@ -1,0 +1,135 @@
+package gitlab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"signalbox/internal/forge"
+)
+
+// Proposal returns a merge request.
+func (s *Server) Proposal(ctx context.Context, number int) (forge.Proposal, error) {
+	m, err := s.mergeRequest(ctx, number)
+	if err != nil {
+		return forge.Proposal{}, s.wrap(err, "read merge request %d", number)
+	}
+	return m.convert(), nil
+}
+
+func (s *Server) mergeRequest(ctx context.Context, number int) (m mergeRequest, err error) {
+	m, _, err = get[mergeRequest](ctx, s, nil, "merge_requests/%d", number)
+	return m, err
+}
+
+// ProposalOf returns the newest merge request from a branch of this project.
+func (s *Server) ProposalOf(ctx context.Context, branch string) (newest forge.Proposal, err error) {
+	err = pages(func(page url.Values) ([]mergeRequest, *http.Response, error) {
+		return get[[]mergeRequest](ctx, s, filtered(page, "source_branch", branch, "state", "all", "order_by", "created_at", "sort", "desc"), "merge_requests")
+	}, func(m mergeRequest) bool {
+		if m.Branch == branch && m.From == m.Into && m.IID > newest.Number {
+			newest = m.convert()
+		}
+		return newest.Number == 0
+	})
+	if err == nil && newest.Number == 0 {
+		err = forge.ErrNotFound
+	}
+	return newest, s.wrap(err, "find the merge request of branch %q", branch)
+}
+
+// Propose opens a merge request.
+func (s *Server) Propose(ctx context.Context, p forge.Proposal) (forge.Proposal, error) {
+	var opened mergeRequest
+	_, err := s.call(ctx, request{method: http.MethodPost, path: "merge_requests", out: &opened, in: map[string]any{
+		"source_branch": p.Branch, "target_branch": p.Base, "title": titled(p.Title, p.Draft), "description": p.Body, "remove_source_branch": false,
+	}})
+	if f, conflicts := status(err, http.StatusConflict); conflicts {
+		err = fmt.Errorf("%w: the server says %q", forge.ErrExists, f.Message)
+	}
+	if err != nil {
+		return forge.Proposal{}, s.wrap(err, "open a merge request of %q", p.Branch)
+	}
+	return opened.convert(), nil
+}
+
+// EditProposal changes title, body and draft.
+func (s *Server) EditProposal(ctx context.Context, p forge.Proposal) error {
+	_, err := s.call(ctx, request{method: http.MethodPut, path: "merge_requests/%d", args: []any{p.Number},
+		in: map[string]string{"title": titled(p.Title, p.Draft), "description": p.Body}})
+	return s.wrap(err, "edit merge request %d", p.Number)
+}
+
+// CloseProposal closes a merge request.
+func (s *Server) CloseProposal(ctx context.Context, number int) error {
+	_, err := s.call(ctx, request{method: http.MethodPut, path: "merge_requests/%d", args: []any{number}, in: map[string]string{"state_event": "close"}})
+	return s.wrap(err, "close merge request %d", number)
+}
+
+// MergeProposal looks at what GitLab says first: its refusals of a merge don't tell a conflict from a missing pipeline.
+func (s *Server) MergeProposal(ctx context.Context, number int, head, message string) error {
+	m, err := s.mergeRequest(ctx, number)
+	if err == nil && m.State != "merged" {
+		if err = m.mergeable(head); err == nil {
+			err = s.merge(ctx, number, head, message)
+		}
+	}
+	return s.wrap(err, "merge merge request %d", number)
+}
+
+// mergeable is nil if a merge may be tried. What is not computed yet, GitLab computes when it is asked to merge.
+func (m mergeRequest) mergeable(head string) error {
+	switch {
+	case m.Head != head:
+		return fmt.Errorf("it is at %q: %w", m.Head, forge.ErrHeadMoved)
+	case m.State == "closed":
+		return &forge.Failure{Kind: forge.Refused, Err: errors.New("it is closed")}
+	case m.Standing == "conflict" || m.Conflicts:
+		return forge.ErrConflict
+	case m.Standing == "need_rebase":
+		return fmt.Errorf("%w: the project merges only what is based on its newest commit", forge.ErrConflict)
+	case m.Standing == "mergeable", m.Standing == "unchecked", m.Standing == "checking", m.Standing == "preparing", m.Standing == "":
+		return nil
+	}
+	return fmt.Errorf("%w: GitLab says %q", forge.ErrNotReady, m.Standing)
+}
+
+func (s *Server) merge(ctx context.Context, number int, head, message string) error {
+	_, refused := s.call(ctx, request{method: http.MethodPut, path: "merge_requests/%d/merge", args: []any{number}, in: map[string]any{
+		"sha": head, "merge_commit_message": message, "squash_commit_message": message, "should_remove_source_branch": false,
+	}})
+	var f *forge.Failure
+	if !errors.As(refused, &f) {
+		return refused
+	}
+	switch f.Status {
+	case http.StatusUnauthorized: // the token was just good enough to read: the account may not merge into this branch
+		f.Kind = forge.Forbidden
+	case http.StatusConflict:
+		return fmt.Errorf("%w: the server says %q", forge.ErrHeadMoved, f.Message)
+	case http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnprocessableEntity:
+		m, err := s.mergeRequest(ctx, number)
+		switch {
+		case err != nil:
+			return err
+		case m.State == "merged":
+			return nil
+		}
+		if err := m.mergeable(head); err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: the server says %q", forge.ErrNotReady, f.Message)
+	}
+	return f
+}
+
+// Enqueue puts a merge request onto the merge train of its target branch. Only some plans have trains.
+func (s *Server) Enqueue(ctx context.Context, number int, head string) error {
+	_, err := s.call(ctx, request{method: http.MethodPost, path: "merge_trains/merge_requests/%d", args: []any{number}, in: map[string]any{"sha": head, "auto_merge": true}})
+	if f, conflicts := status(err, http.StatusConflict); conflicts {
+		err = fmt.Errorf("%w: the server says %q", forge.ErrHeadMoved, f.Message)
+	}
+	return s.wrap(err, "put merge request %d onto the merge train", number)
+}

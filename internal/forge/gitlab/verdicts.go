@@ -1,0 +1,199 @@
+package gitlab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/lazy"
+)
+
+// pipelineName is the verdict of the pipeline as a whole, which a project can require.
+const pipelineName = "GitLab pipeline"
+
+var commitID = lazy.Pattern(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+
+// Verdicts returns the statuses and jobs of a commit, the newest of each name, and the pipeline that GitLab itself looks at before a merge.
+func (s *Server) Verdicts(ctx context.Context, commit string) ([]forge.Verdict, error) {
+	if !commitID().MatchString(commit) { // GitLab would take a branch
+		return nil, fmt.Errorf("read the statuses of %q: it is no full id", s.transport.Clean(commit))
+	}
+	all, err := s.statuses(ctx, commit, "repository/commits/%s/statuses", commit)
+	if errors.Is(err, forge.ErrNotFound) { // the pushed commit does not show yet
+		return nil, nil
+	}
+	var head *pipeline
+	if err == nil {
+		head, err = s.headPipeline(ctx, commit)
+	}
+	if err == nil && head != nil && head.SHA != commit { // one of the commit merged with its base, so its jobs are not the commit's
+		var merged []commitStatus
+		merged, err = s.statuses(ctx, head.SHA, "pipelines/%d/jobs", head.ID)
+		all = append(all, merged...)
+	}
+	if err != nil {
+		return nil, s.wrap(err, "read the statuses of %s", commit)
+	}
+	verdicts := newest(all, s.page+"/"+s.path+"/-/jobs/")
+	if head == nil {
+		return verdicts, nil
+	}
+	whole, err := s.whole(ctx, head)
+	return append(verdicts, whole), s.wrap(err, "read what the pipeline of %s comes to", commit)
+}
+
+// statuses reads a list of statuses or jobs. sha is the commit that they are of.
+func (s *Server) statuses(ctx context.Context, sha, path string, args ...any) (all []commitStatus, err error) {
+	err = pages(func(page url.Values) ([]commitStatus, *http.Response, error) {
+		return get[[]commitStatus](ctx, s, page, path, args...)
+	}, func(c commitStatus) bool {
+		if c.SHA == sha || c.SHA == "" {
+			all = append(all, c)
+		}
+		return true
+	})
+	return all, err
+}
+
+// newest keeps the newest of each name: a job that is run again has a larger number.
+func newest(all []commitStatus, jobs string) (verdicts []forge.Verdict) {
+	slices.SortFunc(all, func(a, b commitStatus) int { return int(b.ID - a.ID) })
+	seen := map[string]bool{}
+	for _, c := range all {
+		if !seen[c.Name] {
+			seen[c.Name] = true
+			verdicts = append(verdicts, c.convert(jobs))
+		}
+	}
+	slices.Reverse(verdicts)
+	return verdicts
+}
+
+// headPipeline is the newest pipeline of the open merge request with this head, if it ran on exactly the commit, or on its merge with the base;
+// nil if there is none.
+func (s *Server) headPipeline(ctx context.Context, commit string) (*pipeline, error) {
+	found, _, err := get[[]mergeRequest](ctx, s, nil, "repository/commits/%s/merge_requests", commit)
+	i := slices.IndexFunc(found, func(m mergeRequest) bool { return m.Head == commit && m.State == "opened" })
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	m, err := s.mergeRequest(ctx, found[i].IID)
+	if err != nil || m.HeadPipeline == nil || m.Head != commit {
+		return nil, err
+	}
+	if m.HeadPipeline.SHA == commit {
+		return m.HeadPipeline, nil
+	}
+	if !strings.HasSuffix(m.HeadPipeline.Ref, "/merge") { // GitLab shows an older commit's until the new one begins
+		return nil, nil
+	}
+	merge, _, err := get[struct {
+		Parents []string `json:"parent_ids"`
+	}](ctx, s, nil, "repository/commits/%s", m.HeadPipeline.SHA)
+	if errors.Is(err, forge.ErrNotFound) || err == nil && !slices.Contains(merge.Parents, commit) {
+		return nil, nil
+	}
+	return m.HeadPipeline, err
+}
+
+// whole is the verdict of a pipeline. One that was skipped, as a commit's message can have it, tested nothing: it has passed only if the project
+// says so.
+func (s *Server) whole(ctx context.Context, head *pipeline) (v forge.Verdict, err error) {
+	v = forge.Verdict{Name: pipelineName, State: forge.Pending, Page: head.Page, At: head.UpdatedAt}
+	if state, known := states[head.Status]; known {
+		v.State = state
+	}
+	if head.Status == "skipped" {
+		p, problem := s.project(ctx)
+		if err = problem; !p.SkippedPasses {
+			v.State, v.Summary = forge.Failed, "the pipeline was skipped, so it tested nothing"
+		}
+	}
+	return v, err
+}
+
+// Required reads what the project and the branch's protection ask for. Plans without rules of approval answer 403 or 404 to that.
+func (s *Server) Required(ctx context.Context, name string) (asked forge.Requirements, err error) {
+	b, _, err := get[branch](ctx, s, nil, "repository/branches/%s", name)
+	var p project
+	if err == nil {
+		p, err = s.project(ctx)
+	}
+	var rules []rule
+	if err == nil {
+		rules, err = s.rules(ctx)
+		f, forbidden := status(err, http.StatusForbidden)
+		switch {
+		case forbidden && f.Kind == forge.Forbidden:
+			asked.Unknown, err = p.Approvals != nil, nil
+		case errors.Is(err, forge.ErrNotFound):
+			err = nil
+		}
+	}
+	if err != nil {
+		return forge.Requirements{}, s.wrap(err, "read the protection of branch %q", name)
+	}
+	asked.PushRefused, asked.Queue = !b.CanPush, p.Trains
+	if p.NeedsPipeline {
+		asked.Verdicts = []string{pipelineName}
+	}
+	for _, r := range rules {
+		if r.concerns(name, b.Protected) {
+			asked.Approvals = max(asked.Approvals, r.Required)
+		}
+	}
+	return asked, nil
+}
+
+// rule is one of approval. Without branches it is for all.
+type rule struct {
+	Required     int  `json:"approvals_required"`
+	AllProtected bool `json:"applies_to_all_protected_branches"`
+	Branches     []struct {
+		Name string `json:"name"`
+	} `json:"protected_branches"`
+}
+
+// concerns reports whether a rule is for a branch. A rule's branches can be patterns, which count as fitting: to ask too much is safe.
+func (r rule) concerns(name string, protected bool) bool {
+	if r.AllProtected {
+		return protected
+	}
+	for _, b := range r.Branches {
+		if b.Name == name || strings.Contains(b.Name, "*") {
+			return true
+		}
+	}
+	return len(r.Branches) == 0
+}
+
+func (s *Server) rules(ctx context.Context) (all []rule, err error) {
+	err = pages(func(page url.Values) ([]rule, *http.Response, error) {
+		return get[[]rule](ctx, s, page, "approval_rules")
+	}, func(r rule) bool {
+		all = append(all, r)
+		return true
+	})
+	return all, err
+}
+
+// Publish reports a commit status. GitLab refuses to report a state again that is there already.
+func (s *Server) Publish(ctx context.Context, commit string, v forge.Verdict) error {
+	in := map[string]string{"state": map[forge.VerdictState]string{forge.Pending: "running", forge.Passed: "success", forge.Failed: "failed"}[v.State], "name": v.Name}
+	if v.Summary != "" {
+		in["description"] = v.Summary
+	}
+	if v.Page != "" {
+		in["target_url"] = v.Page
+	}
+	_, err := s.call(ctx, request{method: http.MethodPost, path: "statuses/%s", args: []any{commit}, in: in})
+	if f, refused := status(err, http.StatusBadRequest); refused && strings.Contains(f.Message, "Cannot transition status") {
+		return nil
+	}
+	return s.wrap(err, "report %q on %s", v.Name, commit)
+}
