@@ -92,10 +92,12 @@ var packages = map[string][]string{
 	"gateway":                             {"agent", "flock", "process"},                                                         // stands between an agent and its model: what it finds is told in the port's words; processes share a day under a lock
 	"session":                             {"session/terminal", "flock", "process", "redact", "store"},                           // holds an agent's process; what environment it runs in is an Executor that cli hands in
 	"session/terminal":                    {"redact"},                                                                            // bytes in, a screen, keys and an agent's markers out: it holds no process
+	"language":                            {"workflow"},                                                                          // texts for people, for every front end
 	"permission":                          {},                                                                                    // answers strangers' questions by patterns: text alone
 	"engine":                              {"workflow", "workflow/machine"},                                                      // documents, locks and side effects are interfaces of its own: it knows no file and no program
 	"engine/enginetest":                   {"engine", "workflow", "workflow/machine", "workflow/policy"},
-	"perform":                             {"agent", "commandline", "engine", "environment", "forge", "git", "lazy", "perform/contract", "perform/report", "perform/testcount", "permission", "place", "process", "redact", "registry", "workflow", "workflow/policy"},
+	"perform":                             {"agent", "commandline", "engine", "environment", "forge", "git", "language", "lazy", "perform/announce", "perform/contract", "perform/report", "perform/testcount", "permission", "place", "process", "redact", "registry", "workflow", "workflow/policy"},
+	"perform/announce":                    {"commandline", "engine", "forge", "language", "redact", "registry", "workflow"},
 	"perform/contract":                    {"redact", "schema", "workflow"},
 	"perform/report":                      {"commandline", "redact", "workflow"},
 	"perform/testcount":                   {"git", "lazy", "workflow/policy"},

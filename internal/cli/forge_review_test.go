@@ -62,6 +62,19 @@ func TestReviewsOnTheForgeAreAddressedAndApprovedThere(t *testing.T) {
 	if a := run.Details.Approval; a == nil || a.By != "grace" || !a.OnForge || a.Commit != run.Details.Head {
 		t.Errorf("approved: %+v", a)
 	}
+	h.With(func(st *githubtest.State) { // each commit was announced once, and no call is left
+		calls := 0
+		for _, c := range st.Comments {
+			if strings.Contains(c.Body, "\n- approve the pull request: "+h.URL) {
+				if calls++; !c.Minimized {
+					t.Errorf("the call for an approval is not hidden: %+v", c)
+				}
+			}
+		}
+		if calls != 2 {
+			t.Errorf("people were called %d times for 2 commits", calls)
+		}
+	})
 	h.git("fetch", "--quiet", h.Repository, "main")
 	if text := h.git("show", "FETCH_HEAD:greeting.txt"); text != "hello WORLD" {
 		t.Errorf("main has %q", text)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,7 +106,7 @@ func (h *hub) wake(run *workflow.Run) {
 // An issue is carried to its merged pull request: the checks of the forge are waited for, the tested merge commit is pushed, and the issue closed.
 func TestAnIssueOfAForgeIsCarriedToItsMergedPullRequest(t *testing.T) {
 	t.Parallel()
-	h := newHub(t, "")
+	h := newHub(t, ", statuses: true, labels: true, language: ja")
 	asked, answer := make(chan struct{}), make(chan struct{})
 	h.Inject(githubtest.Fault{Method: "GET", Path: "/status", Arrived: asked, Wait: answer})
 	c := h.startWith(h.env, "-v", "run", "42")
@@ -138,6 +139,7 @@ func TestAnIssueOfAForgeIsCarriedToItsMergedPullRequest(t *testing.T) {
 		t.Fatalf("exit code %d:\n%s", code, c.out)
 	}
 	h.isMerged(42, head)
+	h.isAnnounced(42, head)
 	for _, secret := range []string{forgeToken, "ghp_ada"} {
 		h.nowhere(secret)
 		if strings.Contains(c.out.String(), secret) {
@@ -147,6 +149,34 @@ func TestAnIssueOfAForgeIsCarriedToItsMergedPullRequest(t *testing.T) {
 	if log := h.agentLog(); !strings.Contains(log, "SIGNALBOX_ISSUE=42") || strings.Contains(log, "ENTRY_WORD") || strings.Contains(log, "GITHUB_TOKEN") {
 		t.Errorf("the agent's variables are\n%s", log)
 	}
+}
+
+// isAnnounced wants one progress comment, one label, and our verdicts on the head, which were no checks of the forge.
+func (h *hub) isAnnounced(issue int, head string) {
+	h.Helper()
+	h.With(func(st *githubtest.State) {
+		var progress []string
+		for _, c := range st.Comments {
+			if c.Number == issue && strings.Contains(c.Body, "<!-- signalbox:data {") {
+				progress = append(progress, c.Body)
+			}
+		}
+		if len(progress) != 1 || !strings.Contains(progress[0], `"state":"DONE"`) || !strings.Contains(progress[0], "\n**完了** · 対応は不要です\n") {
+			h.Errorf("the progress is told as %q", progress)
+		}
+		if labels := st.Issues[issue].Labels; !slices.Equal(labels, []string{"bug", "signalbox:done"}) {
+			h.Errorf("the labels are %q", labels)
+		}
+		last := map[string]string{}
+		for _, s := range st.Statuses {
+			if last[s.Context] = s.State; s.Commit != head {
+				h.Errorf("%s is on %s", s.Context, s.Commit)
+			}
+		}
+		if len(last) != 4 || last["signalbox/tests"] != "success" || last["signalbox/review"] != "success" || last["signalbox/approval"] != "success" {
+			h.Errorf("the statuses are %v", last)
+		}
+	})
 }
 
 // isMerged wants one merged or closed pull request of the issue, its change on main, and the issue closed.

@@ -26,6 +26,11 @@ type Forge struct {
 	Merge string `yaml:"merge"`
 	// CI is auto (the server's verdicts count, and a missing one is waited for) or none (there is no CI, so the tests here are enough).
 	CI string `yaml:"ci"`
+	// Statuses: Signalbox's own verdicts are published on the pull request's head. Labels: the issue has a label that says how its run stands.
+	Statuses bool `yaml:"statuses"`
+	Labels   bool `yaml:"labels"`
+	// Language is that of the comments on requests: en or ja.
+	Language string `yaml:"language"`
 }
 
 // ForgeApp is an App that is installed in the repository.
@@ -55,6 +60,9 @@ const (
 
 	CIAuto = "auto"
 	CINone = "none"
+
+	LanguageEnglish  = "en"
+	LanguageJapanese = "ja"
 )
 
 // Hosted reports whether issues and pull requests are on a server.
@@ -80,7 +88,8 @@ var repositoryPath = lazy.Pattern(`^\w[\w.-]*(?:/\w[\w.-]*)+$`)
 func (c *Config) validateForge() (problems []error) {
 	f := c.Forge
 	problems = append(problems, oneOf("forge.driver", f.Driver, ForgeLocal, ForgeGitHub, ForgeGitea, ForgeGitLab),
-		oneOf("forge.merge", f.Merge, MergeAuto, MergeExact, MergeGuarded, MergeQueue), oneOf("forge.ci", f.CI, CIAuto, CINone))
+		oneOf("forge.merge", f.Merge, MergeAuto, MergeExact, MergeGuarded, MergeQueue), oneOf("forge.ci", f.CI, CIAuto, CINone),
+		oneOf("forge.language", f.Language, LanguageEnglish, LanguageJapanese))
 	if u, err := url.Parse(f.URL); f.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil) {
 		problems = append(problems, wrong("forge.url", " is not an address: want https://…, without a name or password")) // it isn't quoted: it can hold a password
 	}
@@ -105,6 +114,9 @@ func (c *Config) validateForge() (problems []error) {
 	}
 	if f.Login != "" && (f.Token != "" || app) || f.Token != "" && app {
 		problems = append(problems, wrong("forge", ": want one of token, login and app"))
+	}
+	if f.Statuses && f.Driver == ForgeGitLab { // a run would wait for what it says itself
+		problems = append(problems, wrong("forge.statuses", ": GitLab counts statuses as part of the pipeline that a run waits for"))
 	}
 	for i, variable := range c.Environment.Variables {
 		if slices.Contains(f.TokenVariables(), variable) {

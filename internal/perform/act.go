@@ -49,6 +49,7 @@ var kinds = map[workflow.ActionKind]performing{
 func (p *Performer) Perform(ctx context.Context, run workflow.Run, a workflow.Action, progress engine.Progress) workflow.Event {
 	x := p.of(run)
 	x.progress = progress
+	defer x.announced.During(ctx)()
 	outcome := workflow.Outcome{Key: a.Key, Presence: &x.presence}
 	event, err := workflow.Event(nil), fmt.Errorf("perform %q: %w", a.Kind, errUnknownAction)
 	if kind, known := kinds[a.Kind]; known {

@@ -17,6 +17,8 @@ import (
 	"signalbox/internal/environment"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
+	"signalbox/internal/language"
+	"signalbox/internal/perform/announce"
 	"signalbox/internal/permission"
 	"signalbox/internal/place"
 	"signalbox/internal/process"
@@ -25,11 +27,13 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Config is what actions need. All but Access, Detect, Settings, Program, Named, MayCall, Prompts, Redact and Logger are required.
+// Config is what actions need. All but Access, Language, Detect, Settings, Program, Named, MayCall, Prompts, Redact and Logger are required.
 type Config struct {
 	Artifacts Artifacts
 	Repo      *git.Repo
 	Forge     forge.Forge
+	// Language is that of comments on the forge.
+	Language language.Language
 	// Access says with what the forge is reached; nil if it is on this machine.
 	Access       func() Access
 	Environments environment.Driver
@@ -99,6 +103,12 @@ type cache struct {
 	// asked is the request. Reading it means reading all requests, or asking a server.
 	asked *forge.Request
 	shown shown
+	// announced is what people on the forge were told.
+	announced *announce.Run
+}
+
+func (p *Performer) newCache() *cache {
+	return &cache{agents: p.Agents, announced: announce.New(announce.Config{Forge: p.Forge, Language: p.Language, Clock: p.Clock, Redact: p.Redact, Logger: p.Logger})}
 }
 
 // execution is one action of one run in progress.
@@ -116,7 +126,7 @@ func (p *Performer) of(run workflow.Run) *execution {
 	defer p.mu.Unlock()
 	c := p.caches[run.RunID]
 	if c == nil {
-		c = &cache{agents: p.Agents}
+		c = p.newCache()
 		p.caches[run.RunID] = c
 	}
 	return &execution{Performer: p, cache: c, run: run, presence: run.Details.Presence}
@@ -124,7 +134,7 @@ func (p *Performer) of(run workflow.Run) *execution {
 
 // Begin implements engine.Performer. It gives the run the program that a person chose for it before, unless one is chosen now.
 func (p *Performer) Begin(ctx context.Context, run workflow.Run) error {
-	c := &cache{agents: p.Agents}
+	c := p.newCache()
 	if program := run.Details.Program; program != "" && p.Program == "" && p.Named != nil && !run.State.Final() {
 		agents, err := p.Named(ctx, program)
 		if err != nil {

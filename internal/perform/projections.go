@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 
-	"signalbox/internal/commandline"
 	"signalbox/internal/git"
 	"signalbox/internal/perform/report"
 	"signalbox/internal/registry"
@@ -20,10 +19,8 @@ type shown struct {
 	entry  *registry.Environment
 	status registry.IssueStatus
 	report string
-	// comment is the progress comment; empty until this engine writes it.
-	comment string
-	errors  *workflow.Error
-	once    bool
+	errors *workflow.Error
+	once   bool
 }
 
 // Project implements engine.Performer. It updates everything that is derived from the run: environments.json, the issue
@@ -35,21 +32,19 @@ func (p *Performer) Project(ctx context.Context, run workflow.Run) error {
 	if err != nil {
 		return err
 	}
-	text := x.clean(registry.CommentOf(&x.run, commandline.Line))
-	if text == x.shown.comment || run.State == workflow.Queued {
-		return nil
-	}
-	request, err := x.theRequest(ctx)
-	if err == nil {
-		x.shown.comment = text
-		err = x.Forge.Comment(ctx, request, progressKey, text)
-	}
-	x.logged("write progress comment", err) // the run goes on without it
+	x.logged("announce the run", x.announced.Tell(ctx, run, x.theRequest)) // the run goes on without it
 	return nil
 }
 
-// progressKey names the one comment on a request that shows its progress.
-const progressKey = "signalbox/progress"
+// Observing passes every saved transition on to observe, and tells people of a question while the action that asks it goes on.
+func (p *Performer) Observing(observe func(workflow.Run)) func(workflow.Run) {
+	return func(run workflow.Run) {
+		if observe != nil {
+			observe(run)
+		}
+		p.of(run).announced.Observe(run)
+	}
+}
 
 func (x *execution) projectStatus(ctx context.Context) error {
 	j := &x.run.Details

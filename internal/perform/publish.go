@@ -183,5 +183,5 @@ func (x *execution) postComment(ctx context.Context, o workflow.Outcome, a workf
 	if err != nil {
 		return nil, err
 	}
-	return workflow.CommentPosted{Outcome: o}, x.Forge.Comment(ctx, request, x.run.RunID+"/"+a.Key, x.clean(a.Reason))
+	return workflow.CommentPosted{Outcome: o}, x.Forge.Comment(ctx, request, x.run.RunID+"/"+a.Key, x.announced.SetUpComment(&x.run, x.clean(a.Reason)))
 }

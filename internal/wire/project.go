@@ -22,6 +22,7 @@ import (
 	"signalbox/internal/forge/local"
 	"signalbox/internal/gateway"
 	"signalbox/internal/git"
+	"signalbox/internal/language"
 	"signalbox/internal/perform"
 	"signalbox/internal/permission"
 	"signalbox/internal/place"
@@ -212,14 +213,15 @@ func (p *Project) Engine(c perform.Config, observe func(workflow.Run)) *engine.E
 	if p.Hosted != nil {
 		c.Access = p.Hosted.Access
 	}
-	c.Clock = engine.Clock{Now: time.Now, After: time.After}
+	c.Clock, c.Language = engine.Clock{Now: time.Now, After: time.After}, language.Language(p.Config.Forge.Language)
 	c.Isolation = p.Config.Environment.Sandbox
 	if p.Config.Environment.Driver == config.DriverContainer {
 		c.Isolation = config.DriverContainer
 	}
 	c.Offline = p.Config.Environment.Network == config.NetworkNone && c.Isolation != config.SandboxNone // without a sandbox, nothing closes the network
-	return engine.New(engine.Config{Runs: p.Store, Locks: p.Store, Performer: perform.New(c), Program: c.Program, MaxParallel: p.Config.MaxParallel,
-		Clock: c.Clock, Observe: observe, Logger: p.Log})
+	performer := perform.New(c)
+	return engine.New(engine.Config{Runs: p.Store, Locks: p.Store, Performer: performer, Program: c.Program, MaxParallel: p.Config.MaxParallel,
+		Clock: c.Clock, Observe: performer.Observing(observe), Logger: p.Log})
 }
 
 // Places are the environments of the project's runs, with their budgets.

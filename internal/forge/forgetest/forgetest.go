@@ -49,6 +49,14 @@ type Operation struct {
 	Merge   *Merge             `json:"merge,omitempty"`
 	Comment *Comment           `json:"comment,omitempty"`
 	Request *Request           `json:"request,omitempty"`
+	// Announce is for a forge.Announcer.
+	Announce *Announce `json:"announce,omitempty"`
+}
+
+// Announce holds the arguments of forge.Announcer's method.
+type Announce struct {
+	Request      forge.Request      `json:"request"`
+	Announcement forge.Announcement `json:"announcement"`
 }
 
 // Comment holds the arguments of forge.Forge's Comment.
@@ -86,6 +94,9 @@ func (o Operation) Perform(ctx context.Context, f forge.Forge) error {
 	case o.Request != nil:
 		_, err := f.OpenRequest(ctx, o.Request.Key, o.Request.Title, o.Request.Body)
 		return err
+	}
+	if announcer, ok := f.(forge.Announcer); ok && o.Announce != nil {
+		return announcer.Announce(ctx, o.Announce.Request, o.Announce.Announcement)
 	}
 	return errors.New("the operation is empty")
 }
@@ -134,6 +145,8 @@ var (
 		{"a lost answer opens no second pull request", lostOpening},
 		{"a lost answer writes no second comment", lostComment},
 		{"a lost answer opens no second request", lostRequest},
+		{"a lost answer announces nothing twice", lostAnnouncement},
+		{"announcing survives kill -9 at every instant", killedAnnouncement},
 	}
 	merging = []testCase{
 		{"failing tests give a failed check and no merge", failingChecks},

@@ -41,7 +41,7 @@ func open(ctx context.Context, host process.Executor, client *http.Client, proje
 		return nil, err
 	}
 	half := local.New(local.Config{Repo: repo, Store: documents, Test: test, Hosted: true})
-	return hosted.New(hosted.Config{Server: driver, Git: half, Store: documents, Merge: hosted.Way(at.Way), WithoutCI: true, Clock: time.Now}), nil
+	return hosted.New(hosted.Config{Server: driver, Git: half, Store: documents, Merge: hosted.Way(at.Way), WithoutCI: true, Statuses: true, Labels: true, Clock: time.Now}), nil
 }
 
 // sweep: each instant costs four pushes, and the instants of the git half alone are swept in package local. The same goes for the cases.

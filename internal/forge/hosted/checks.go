@@ -127,7 +127,7 @@ func (f *Forge) reported(ctx context.Context, pr forge.PullRequest, head string)
 	}
 	now := f.Clock()
 	age := now.Sub(pr.UpdatedAt)
-	switch j := judge(asked.Verdicts, verdicts); {
+	switch j := judge(f.ofOthers(asked.Verdicts, verdicts)); {
 	case len(j.Failed) > 0:
 		return &j.Failed[0], nil
 	case len(j.Missing) > 0:

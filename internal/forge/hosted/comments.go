@@ -14,9 +14,14 @@ import (
 	"signalbox/internal/store"
 )
 
-// remarks are our comments on an issue or a pull request, by key.
+// remarks are our comments on an issue or a pull request, by key, and what else was announced there.
 type remarks struct {
 	Remarks map[string]remark `json:"remarks"`
+	// Label is the state label that the issue was given last.
+	Label forge.StateLabel `json:"label,omitempty"`
+	// Published are our verdicts on Commit, by name.
+	Commit    string            `json:"commit,omitempty"`
+	Published map[string]string `json:"published,omitempty"`
 }
 
 // remark is one comment as this machine wrote it last.
@@ -24,6 +29,9 @@ type remark struct {
 	ID int64 `json:"id"`
 	// Sum is the SHA-256 of the text, so that writing it again costs no call.
 	Sum string `json:"sum"`
+	// Call: it asks for a person. Settled: none is needed any more, and the comment is hidden if the server can.
+	Call    bool `json:"call,omitempty"`
+	Settled bool `json:"settled,omitempty"`
 }
 
 // Comment writes a comment on the request, or edits the one with this key in place.
@@ -47,10 +55,18 @@ func recordOf(on forge.Subject) string {
 
 func (f *Forge) remark(ctx context.Context, on forge.Subject, key, body string) error {
 	mark := mark("comment", key)
-	text := marked(mark, body)
+	return f.keep(ctx, on, key, mark, marked(mark, body), remark{})
+}
+
+func (f *Forge) record(on forge.Subject) *store.Document[remarks] {
+	return store.Record[remarks](f.Store, issuesKind, recordOf(on))
+}
+
+// keep writes the comment with this key, or edits it if its text is another one.
+func (f *Forge) keep(ctx context.Context, on forge.Subject, key, mark, text string, now remark) error {
 	sum := sha256.Sum256([]byte(text))
-	now := remark{Sum: hex.EncodeToString(sum[:])}
-	record := store.Record[remarks](f.Store, issuesKind, recordOf(on))
+	now.Sum = hex.EncodeToString(sum[:])
+	record := f.record(on)
 	all, err := record.Load(ctx)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

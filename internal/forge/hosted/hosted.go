@@ -48,8 +48,10 @@ type Config struct {
 	Merge Way
 	// WithoutCI: the project has no CI on the server, so the tests on this machine are enough if the server reports nothing and asks for nothing.
 	WithoutCI bool
-	Clock     func() time.Time
-	Logger    *slog.Logger
+	// Statuses: our own verdicts are published on the head of the pull request. Labels: the issue has a label that says how its run stands.
+	Statuses, Labels bool
+	Clock            func() time.Time
+	Logger           *slog.Logger
 }
 
 // Forge is safe for use by several goroutines and processes.
@@ -62,6 +64,7 @@ var (
 	_ forge.Forge     = (*Forge)(nil)
 	_ forge.Branches  = (*Forge)(nil)
 	_ forge.Mergeable = (*Forge)(nil)
+	_ forge.Announcer = (*Forge)(nil)
 )
 
 // New returns the forge. It asks the server nothing.

@@ -35,7 +35,19 @@ func unmarked(text string) string { return text[len(anyMark().FindString(text)):
 
 // marked returns a text to send: with its marker, defused and cut to what the forge takes.
 func marked(mark, text string) string {
-	return mark + "\n" + redact.Cut(defused(text), maxBody)
+	text = defused(text)
+	if len(text) > maxBody {
+		text = redact.Cut(text, maxBody-len(cutNote)) + cutNote
+	}
+	return mark + "\n" + text
+}
+
+// cutNote ends a text of which a part is missing.
+const cutNote = "\n\n(too long for the forge: the rest is left out)\n"
+
+// dataMark is a part of a text for programs: a JSON object that no page shows, and that can't end the HTML comment around it.
+func dataMark(data string) string {
+	return "<!-- signalbox:data " + strings.NewReplacer("--", `-\u002d`, ">", `\u003e`, "\n", " ").Replace(data) + " -->"
 }
 
 // heading returns a title to send.

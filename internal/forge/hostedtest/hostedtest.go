@@ -61,7 +61,7 @@ func (p place) open(ctx context.Context, host process.Executor, over http.RoundT
 		return nil, err
 	}
 	half := local.New(local.Config{Repo: repo, Store: documents, Test: test, Hosted: true})
-	return hosted.New(hosted.Config{Server: server, Git: half, Store: documents, Merge: p.Way, WithoutCI: true, Clock: time.Now}), nil
+	return hosted.New(hosted.Config{Server: server, Git: half, Store: documents, Merge: p.Way, WithoutCI: true, Statuses: true, Labels: true, Clock: time.Now}), nil
 }
 
 // Harness is a fresh project on a stand-in. It kills at every n-th instant.

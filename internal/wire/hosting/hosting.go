@@ -105,7 +105,7 @@ func (c Config) build(ctx context.Context) (*built, error) {
 		way = ""
 	}
 	b.forge = hosted.New(hosted.Config{Server: b.server, Git: c.Files, Store: c.Store, Merge: way, WithoutCI: c.Settings.CI == config.CINone,
-		Clock: c.Clock, Logger: c.Logger})
+		Statuses: c.Settings.Statuses, Labels: c.Settings.Labels, Clock: c.Clock, Logger: c.Logger})
 	return b, nil
 }
 

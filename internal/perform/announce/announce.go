@@ -1,0 +1,253 @@
+// Package announce tells people where a request is how its run stands: by one comment that is edited in place, by a comment of its own when a person
+// is needed and, on a server, by labels and verdicts. It owns what is said and how often. It refuses to matter: a run goes on whatever becomes of its
+// announcements.
+package announce
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"signalbox/internal/engine"
+	"signalbox/internal/forge"
+	"signalbox/internal/language"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+const (
+	// apart is how long a server gets no edit that only tells of another phase.
+	apart = 15 * time.Second
+	// patience is how long a run waits for a server that is slow to take an announcement.
+	patience = 30 * time.Second
+	// again is how soon the last state of a run is told once more if the server failed.
+	again = 2 * time.Second
+)
+
+// Config is what announcements need.
+type Config struct {
+	Forge    forge.Forge
+	Language language.Language
+	Clock    engine.Clock
+	Redact   *redact.Redactor
+	Logger   *slog.Logger
+}
+
+// Run announces one run. It's safe for use by several goroutines.
+type Run struct {
+	Config
+	mu      sync.Mutex
+	request *forge.Request
+	// told is the last news that arrived, tried the last that was sent; transition is that of the latest run seen.
+	told, tried news
+	transition  int
+	// next is when another phase may be told, blocked when the server takes calls again.
+	next, blocked time.Time
+	// later is what was put off.
+	later *workflow.Run
+	// seen is the question in the latest run that Observe saw. asked has that run.
+	seenMu sync.Mutex
+	seen   string
+	asked  chan workflow.Run
+}
+
+// New returns the announcements of one run. The first one is always sent: a process before may have died with it.
+func New(c Config) *Run { return &Run{Config: c, asked: make(chan workflow.Run, 1)} }
+
+// news is what is worth an announcement. Two runs with equal news are told alike.
+type news struct {
+	urgent    urgent
+	phase     workflow.Phase
+	settingUp bool
+	pull      int
+}
+
+// urgent is what people are told at once.
+type urgent struct {
+	state            workflow.State
+	reason, question string
+	ended            time.Time
+	parked           bool
+	// awaits is the commit that waits for an approval on the forge. The run looks for it again and again, which is no news.
+	awaits string
+}
+
+func newsOf(r *workflow.Run) news {
+	j := &r.Details
+	n := news{urgent: urgent{state: r.State, parked: j.ParkedUntil != nil}, phase: j.Phase, settingUp: j.SettingUp}
+	if j.PullRequest != nil {
+		n.pull = j.PullRequest.Number
+	}
+	if r.Error != nil {
+		n.urgent.reason = r.Error.ReasonCode
+	}
+	if j.Question != nil {
+		n.urgent.question = j.Question.ID
+	}
+	if r.EndedAt != nil {
+		n.urgent.ended = r.EndedAt.UTC()
+	}
+	if awaits(r) {
+		n.urgent = urgent{awaits: j.Head}
+	}
+	return n
+}
+
+// awaits reports whether someone has to approve the pull request.
+func awaits(r *workflow.Run) bool {
+	return r.UnderWay() && r.Details.AwaitsForge() && !r.Details.Approved()
+}
+
+// Tell announces the run unless people know it already, or puts it off. request is asked at most once.
+func (a *Run) Tell(ctx context.Context, run workflow.Run, request func(context.Context) (forge.Request, error)) error {
+	if run.State == workflow.Queued && run.Details.ParkedUntil == nil {
+		return nil // a thousand may wait
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	err := a.tell(ctx, run, request)
+	if failed := (*forge.Failure)(nil); run.State.Ended() && errors.As(err, &failed) && failed.Kind == forge.Unavailable { // no later state repeats it
+		<-a.Clock.After(again)
+		a.next = time.Time{}
+		err = a.tell(ctx, run, request)
+	}
+	return err
+}
+
+// tell announces a run now, or puts it off. The caller holds mu.
+func (a *Run) tell(ctx context.Context, run workflow.Run, request func(context.Context) (forge.Request, error)) (err error) {
+	if run.Details.Transition < a.transition {
+		return nil
+	}
+	a.transition = run.Details.Transition
+	n, now := newsOf(&run), a.Clock.Now()
+	if a.later = nil; n == a.told {
+		return nil
+	}
+	if now.Before(a.due(n)) {
+		a.later = &run
+		return nil
+	}
+	a.tried, a.next = n, now.Add(apart)
+	if a.request == nil {
+		found, err := request(ctx)
+		if err != nil {
+			return err
+		}
+		a.request = &found
+	}
+	if err = a.write(ctx, &run); err == nil {
+		a.told = n
+		return nil
+	}
+	a.later = &run
+	if failed := (*forge.Failure)(nil); errors.As(err, &failed) && failed.Kind == forge.Limited {
+		a.blocked = now.Add(max(failed.RetryAfter, apart))
+	}
+	return err
+}
+
+// due is when the news may be told. A server's limit is respected whatever there is to tell; a question or an outcome waits for nothing else.
+func (a *Run) due(n news) time.Time {
+	_, server := a.Forge.(forge.Announcer)
+	if !server || n.urgent != a.told.urgent && n != a.tried || a.next.Before(a.blocked) {
+		return a.blocked
+	}
+	return a.next
+}
+
+// write sends the announcement.
+func (a *Run) write(ctx context.Context, r *workflow.Run) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if server, ok := a.Forge.(forge.Announcer); ok {
+		return server.Announce(ctx, *a.request, a.announcement(r))
+	}
+	return a.Forge.Comment(ctx, *a.request, forge.ProgressComment, a.Redact.String(a.progress(r)))
+}
+
+// announcement is everything there is to say of a run.
+func (a *Run) announcement(r *workflow.Run) forge.Announcement {
+	said := forge.Announcement{Run: r.RunID, Progress: a.Redact.String(a.progress(r)), Data: data(r), Label: labelOf(r), Head: r.Details.Head}
+	if call := a.call(r); call != nil {
+		call.Body = a.Redact.String(call.Body)
+		said.Call = call
+	}
+	if pr := r.Details.PullRequest; pr != nil {
+		said.Pull, said.Verdicts = pr.Number, a.verdicts(r)
+	}
+	return said
+}
+
+// Observe takes the run as it was saved. A question is told by During: the action that asks it is being performed.
+func (a *Run) Observe(run workflow.Run) {
+	id := ""
+	if q := run.Details.Question; q != nil {
+		id = q.ID
+	}
+	a.seenMu.Lock()
+	defer a.seenMu.Unlock()
+	if a.seen == id {
+		return
+	}
+	a.seen = id
+	select {
+	case <-a.asked:
+	default:
+	}
+	a.asked <- run
+}
+
+// During announces, until end is called, what was put off, and what the action that is performed meanwhile asks.
+func (a *Run) During(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.wait(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+func (a *Run) wait(ctx context.Context) {
+	for {
+		var due <-chan time.Time
+		later, in := a.putOff()
+		if later != nil {
+			due = a.Clock.After(in)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case run := <-a.asked:
+			later = &run
+		case <-due:
+		}
+		a.mu.Lock()
+		err := a.tell(ctx, *later, unread)
+		a.mu.Unlock()
+		if err != nil && ctx.Err() == nil {
+			a.Logger.Warn("announce the run", "run", later.RunID, "err", err)
+		}
+	}
+}
+
+// putOff returns what was put off, and in how long it may be told.
+func (a *Run) putOff() (*workflow.Run, time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.later == nil {
+		return nil, 0
+	}
+	return a.later, max(a.due(newsOf(a.later)).Sub(a.Clock.Now()), 0)
+}
+
+// errUnread: the request could not be read when the run was announced first.
+var errUnread = errors.New("the request was not read yet")
+
+func unread(context.Context) (forge.Request, error) { return forge.Request{}, errUnread }

@@ -1,0 +1,112 @@
+package announce
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/language"
+	"signalbox/internal/workflow"
+)
+
+// call is the comment that asks for a person; nil if none is needed. A stop has one, however often it is told: its end is its name.
+func (a *Run) call(r *workflow.Run) *forge.PersonCall {
+	switch notice := r.Notice(); {
+	case awaits(r):
+		return &forge.PersonCall{Key: callPrefix + r.RunID + "/" + r.Details.Head, Body: a.approval(r)}
+	case notice == workflow.NoticeAsks:
+		return &forge.PersonCall{Key: callPrefix + r.RunID + "/" + r.Details.Question.ID, Body: a.question(r)}
+	case notice == workflow.NoticeNeeded, notice == workflow.NoticeFailed:
+		return &forge.PersonCall{Key: callPrefix + r.RunID + "/" + r.EndedAt.UTC().Format("20060102T150405.000000"), Body: a.stop(r)}
+	}
+	return nil
+}
+
+const callPrefix = "signalbox/call/"
+
+// stop says what happened, and what to do about it.
+func (a *Run) stop(r *workflow.Run) string {
+	var b strings.Builder
+	title := language.NeedsYou
+	if r.State == workflow.Failed {
+		title = language.HasFailed
+	}
+	_, _ = fmt.Fprintf(&b, "### %s: %s\n\n", a.Language.Say(title), escaped(r.Error.Title))
+	if r.Error.Message != "" {
+		b.WriteString(fenced(r.Error.Message) + "\n\n")
+	}
+	if len(r.Error.Next) > 0 {
+		b.WriteString(a.Language.Say(language.WhatToDo) + "\n\n")
+	}
+	for _, s := range r.Error.Next {
+		b.WriteString("- " + a.step(r, s) + "\n")
+	}
+	b.WriteString("\n" + a.Language.Say(language.Reason, code(r.Error.ReasonCode, maxLine), code(r.RunID, maxLine)) + "\n")
+	return b.String()
+}
+
+// approval asks for an approval of the pull request.
+func (a *Run) approval(r *workflow.Run) string {
+	pr := r.Details.PullRequest
+	return fmt.Sprintf("### %s: %s\n\n%s\n\n- %s: %s\n- %s\n- %s\n", a.Language.Say(language.NeedsYou), a.Language.Say(language.AwaitsApproval), a.Language.Say(language.WhatToDo),
+		a.Language.Say(language.ApproveThere), cmp.Or(link(pr.URL), fmt.Sprint(pr.Number)), a.step(r, r.Ask(a.Language.Say(language.OrHere), workflow.VerbApprove)), a.step(r, r.SendBack(a.Language.Say(language.OrSendBack))))
+}
+
+// question shows what the agent asks, and how to answer.
+func (a *Run) question(r *workflow.Run) string {
+	q := r.Details.Question
+	var b strings.Builder
+	_, _ = fmt.Fprintf(&b, "### %s\n\n", a.Language.Say(language.Asks, code(q.ID, maxLine)))
+	if q.Tool != "" {
+		b.WriteString(a.Language.Say(language.MayUse, string(q.Role), code(q.Tool, maxLine)) + "\n\n")
+	}
+	if q.Subject != "" && !strings.Contains(q.Text, q.Subject) {
+		b.WriteString(fenced(q.Subject) + "\n\n")
+	}
+	b.WriteString(fenced(q.Text) + "\n\n")
+	if q.Altered {
+		b.WriteString(a.Language.Say(language.Altered) + "\n\n")
+	}
+	for i, option := range q.Options[:min(len(q.Options), maxRows)] {
+		if i == 0 {
+			b.WriteString(a.Language.Say(language.Options) + "\n\n")
+		}
+		_, _ = fmt.Fprintf(&b, "%d. %s\n", i+1, code(option, maxLine))
+	}
+	b.WriteString("\n" + a.Language.Say(language.WhatToDo) + "\n\n")
+	for _, way := range answers(q) {
+		_, _ = fmt.Fprintf(&b, "- %s: %s, %s %s\n", a.Language.Say(way.text), code("signalbox answer "+r.Ref()+" "+way.flag, maxLine), a.Language.Say(language.Here),
+			code("/signalbox answer "+q.ID+" "+way.word, maxLine))
+	}
+	b.WriteString("\n" + a.Language.Say(language.Until, at(q.Until)) + "\n")
+	return b.String()
+}
+
+// way is one way to answer a question: as a command, and as a comment.
+type way struct {
+	text       language.Key
+	flag, word string
+}
+
+func answers(q *workflow.Question) (ways []way) {
+	switch q.Kind {
+	case workflow.PermissionQuestion:
+		ways = append(ways, way{language.AnswerAllow, "--allow", "allow"})
+	case workflow.ChoiceQuestion:
+		ways = append(ways, way{language.AnswerOption, "--option 1", "option 1"}, way{language.AnswerText, `"…"`, "…"})
+	default:
+		ways = append(ways, way{language.AnswerText, `"…"`, "…"})
+	}
+	return append(ways, way{language.AnswerDeny, `--deny "…"`, "deny …"})
+}
+
+// SetUpComment is the comment on a setup that failed for good, in the configured language. english is how the run's document has it.
+func (a *Run) SetUpComment(r *workflow.Run, english string) string {
+	s := r.Details.SetUp
+	if a.Language != language.Japanese || s == nil {
+		return english
+	}
+	return a.Redact.String(a.Language.Say(language.SetupComment, code(s.Name, maxLine), fenced(s.LastError()), s.NetworkRetries, r.Details.Used.SetUpRepairs,
+		r.Details.Settings.Limits.SetUpRepairs, code(string(s.Class), maxLine)))
+}

@@ -1,0 +1,95 @@
+package announce
+
+import (
+	"fmt"
+	"strings"
+
+	"signalbox/internal/commandline"
+	"signalbox/internal/language"
+	"signalbox/internal/registry"
+	"signalbox/internal/workflow"
+)
+
+// progress is the comment that is edited in place. Its first line is all that a list of comments shows of it.
+func (a *Run) progress(r *workflow.Run) string {
+	var b strings.Builder
+	b.WriteString(a.headline(r) + "\n\n")
+	marks := map[string]string{registry.PhasePending: "[ ]", registry.PhaseActive: "[ ] ▶", registry.PhaseCompleted: "[x]", registry.PhaseSkipped: "[x] –",
+		registry.PhaseFailed: "[ ] ⚠"}
+	for _, p := range registry.PhasesOf(r) {
+		title := a.Language.Progress(p.Phase, p.Title)
+		switch p.Status {
+		case registry.PhaseActive:
+			title = "**" + title + "**"
+		case registry.PhaseSkipped:
+			title = a.Language.Say(language.PhaseSkipped, title)
+		case registry.PhaseFailed:
+			title = a.Language.Say(language.PhaseFailed, title)
+		}
+		b.WriteString("- " + marks[p.Status] + " " + title + "\n")
+	}
+	b.WriteString("\n| | |\n|---|---|\n")
+	for _, row := range a.rows(r) {
+		if row.value != "" {
+			b.WriteString("| " + a.Language.Say(row.title) + " | " + cell(row.value) + " |\n")
+		}
+	}
+	b.WriteString("\n<details><summary>" + a.Language.Say(language.History) + "</summary>\n\n" + a.history(r) + "\n</details>\n")
+	return b.String()
+}
+
+// headline is the state, what to do, and the command for it.
+func (a *Run) headline(r *workflow.Run) string {
+	state := "**" + a.Language.State(r.State) + "** · "
+	switch q := r.Details.Question; {
+	case q != nil:
+		return state + a.Language.Say(language.Waiting, code(q.ID, maxLine)) + ": " + code("signalbox answer "+r.Ref(), maxLine) + ", " +
+			a.Language.Say(language.Here) + " " + code("/signalbox answer …", maxLine)
+	case r.Error != nil:
+		said := state + escaped(r.Error.Title)
+		if s, ok := foremost(r, r.Error.Next); ok {
+			said += " · " + a.step(r, s)
+		}
+		return said
+	case awaits(r):
+		return state + a.Language.Say(language.AwaitsApproval) + " · " + a.step(r, r.Ask(a.Language.Say(language.ApproveThere), workflow.VerbApprove))
+	case r.State.Final():
+		return state + a.Language.Say(language.NothingToDo)
+	}
+	return state + a.Language.Doing(r.Details.Phase) + " · " + a.Language.Say(language.NothingToDo) + " · " + a.Language.Say(language.Follow) + " " + code(commandline.For(r, workflow.VerbStatus), maxLine)
+}
+
+// marks of phases and steps.
+var statusMarks = map[workflow.StepStatus]string{workflow.StepPending: "·", workflow.StepRunning: "▶", workflow.StepDone: "✓", workflow.StepSkipped: "–",
+	workflow.StepFailed: "✗", workflow.StepNeedsInput: "‖"}
+
+// history is what few people look at: the fifteen phases, the steps and the tests.
+func (a *Run) history(r *workflow.Run) string {
+	var b strings.Builder
+	say := func(key language.Key) string { return a.Language.Say(key) }
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format+"\n", args...) }
+	p("| | %s | %s | %s |\n|---|---|---|---|", say(language.ColumnPhase), say(language.ColumnState), say(language.ColumnNote))
+	for _, record := range r.Details.Phases {
+		p("| %d | %s | %s %s | %s |", record.Phase, record.Step, statusMarks[record.Status], strings.ToLower(string(record.Status)), cell(code(record.Note, maxNote)))
+	}
+	if len(r.Steps) > 0 {
+		p("\n| | %s | %s | %s | %s |\n|---|---|---|---|---|", say(language.ColumnStep), say(language.ColumnState), say(language.ColumnChange), say(language.ColumnTest))
+	}
+	for i := range r.Steps[:min(len(r.Steps), maxRows)] {
+		s := &r.Steps[i]
+		p("| %s | %s | %s %s | +%d −%d | %s |", code(s.StepID, maxNote), cell(code(s.Title, maxNote)), statusMarks[s.Status], strings.ToLower(string(s.Status)),
+			s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted, strings.ToLower(s.Test.Words()))
+	}
+	tests := r.Details.Evidence
+	if len(tests) == 0 {
+		return b.String()
+	}
+	p("\n| %s | %s | %s |\n|---|---|---|", say(language.ColumnTest), say(language.ColumnCommit), say(language.ColumnResult))
+	for _, e := range tests[max(len(tests)-maxRows, 0):] {
+		p("| %s | %s | %s |", cell(code(e.Command, maxNote)), short(e.Commit), cell(a.tested(e)))
+	}
+	if more := len(tests) - maxRows; more > 0 {
+		p("\n%s", a.Language.Say(language.MoreTests, more))
+	}
+	return b.String()
+}
