@@ -152,7 +152,7 @@ func TestAnApprovalOnTheForgeIsAskedForOnce(t *testing.T) {
 		s.tells(t, run, 1)
 	}
 	said := s.said[0]
-	if said.Call == nil || !strings.Contains(said.Call.Body, "- approve the pull request: https://forge.example/pull/7\n- or here: `signalbox approve 42`, or comment `/signalbox approve`\n") ||
+	if said.Call == nil || !strings.Contains(said.Call.Body, "- approve the pull request: https://forge.example/pull/7\n- or here: `signalbox approve 42`, or comment `/signalbox approve 1111111111`\n") ||
 		said.Label != forge.LabelNeedsInput || !strings.HasPrefix(said.Progress, "**Queued** · the change waits for an approval of its pull request · approve the pull request: `signalbox approve 42`") {
 		t.Errorf("it tells %+v", said)
 	}

@@ -42,6 +42,9 @@ func (a *Run) stop(r *workflow.Run) string {
 	for _, s := range r.Error.Next {
 		b.WriteString("- " + a.step(r, s) + "\n")
 	}
+	if commit := a.commit(r); commit != "" {
+		b.WriteString("\n" + a.Language.Say(language.RowCommit) + ": " + commit + "\n")
+	}
 	b.WriteString("\n" + a.Language.Say(language.Reason, code(r.Error.ReasonCode, maxLine), code(r.RunID, maxLine)) + "\n")
 	return b.String()
 }
@@ -77,7 +80,7 @@ func (a *Run) question(r *workflow.Run) string {
 	b.WriteString("\n" + a.Language.Say(language.WhatToDo) + "\n\n")
 	for _, way := range answers(q) {
 		_, _ = fmt.Fprintf(&b, "- %s: %s, %s %s\n", a.Language.Say(way.text), code("signalbox answer "+r.Ref()+" "+way.flag, maxLine), a.Language.Say(language.Here),
-			code("/signalbox answer "+q.ID+" "+way.word, maxLine))
+			code("/signalbox answer "+way.word, maxLine))
 	}
 	b.WriteString("\n" + a.Language.Say(language.Until, at(q.Until)) + "\n")
 	return b.String()
@@ -94,7 +97,7 @@ func answers(q *workflow.Question) (ways []way) {
 	case workflow.PermissionQuestion:
 		ways = append(ways, way{language.AnswerAllow, "--allow", "allow"})
 	case workflow.ChoiceQuestion:
-		ways = append(ways, way{language.AnswerOption, "--option 1", "option 1"}, way{language.AnswerText, `"…"`, "…"})
+		ways = append(ways, way{language.AnswerOption, "--option 1", "1"}, way{language.AnswerText, `"…"`, "…"})
 	default:
 		ways = append(ways, way{language.AnswerText, `"…"`, "…"})
 	}

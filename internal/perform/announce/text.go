@@ -60,7 +60,11 @@ func order(r *workflow.Run, s workflow.NextStep) string {
 	if word == "" || len(s.Runs) != 1 || s.Runs[0] != r.Ref() || s.Cancel || s.Force || s.Unsandboxed || len(s.Then) > 0 {
 		return ""
 	}
-	return strings.TrimSpace("/signalbox " + word + " " + s.Blank)
+	what := s.Blank
+	if s.Verb == workflow.VerbApprove { // exactly what the comment shows
+		what = fmt.Sprintf("%.10s", r.Details.Head)
+	}
+	return strings.TrimSpace("/signalbox " + word + " " + what)
 }
 
 // step says what to do, and the command, and what to write instead.

@@ -79,8 +79,8 @@ func TestTheFirstLineSaysTheStateWhatToDoAndTheCommand(t *testing.T) {
 		en, ja string
 	}{
 		{implementing(), "**Running** · implementing · nothing for you to do · follow it with `signalbox status 42`", "**実行中** · 実装しています · 対応は不要です · 状況の確認: `signalbox status 42`"},
-		{approval(), "**Needs input** · the change waits for your approval · agree: `signalbox approve 42`, or comment `/signalbox approve`",
-			"**要対応** · the change waits for your approval · 変更を承認する: `signalbox approve 42`, またはコメント `/signalbox approve`"},
+		{approval(), "**Needs input** · the change waits for your approval · agree: `signalbox approve 42`, or comment `/signalbox approve 1111111111`",
+			"**要対応** · the change waits for your approval · 変更を承認する: `signalbox approve 42`, またはコメント `/signalbox approve 1111111111`"},
 		{asking(workflow.Question{Kind: workflow.TextQuestion, Text: "Which?"}), "**Running** · answer its question `Q1`: `signalbox answer 42`, or comment `/signalbox answer …`",
 			"**実行中** · 質問 `Q1` に回答してください: `signalbox answer 42`, またはコメント `/signalbox answer …`"},
 		{done, "**Done** · nothing for you to do", "**完了** · 対応は不要です"},
@@ -120,8 +120,8 @@ func TestAStopIsACommentOfItsOwn(t *testing.T) {
 	run := approval()
 	call := in(language.English).call(&run)
 	if call == nil || call.Body != "### Signalbox needs you: the change waits for your approval\n\n````text\nLook at it.\n````\n\nWhat to do:\n\n"+
-		"- look at it: `git diff a b`\n- agree: `signalbox approve 42`, or comment `/signalbox approve`\n"+
-		"- or send it back: `signalbox reject 42 \"what to change\"`, or comment `/signalbox reject what to change`\n\nReason: `APPROVAL_REQUIRED` (run `20261126-120000-abcdef`)\n" {
+		"- look at it: `git diff a b`\n- agree: `signalbox approve 42`, or comment `/signalbox approve 1111111111`\n"+
+		"- or send it back: `signalbox reject 42 \"what to change\"`, or comment `/signalbox reject what to change`\n\nCommit: `1111111111` on `signalbox/42-greet`\n\nReason: `APPROVAL_REQUIRED` (run `20261126-120000-abcdef`)\n" {
 		t.Fatalf("it says %+v", call)
 	}
 	later := run
@@ -147,10 +147,10 @@ func TestAQuestionSaysHowItIsAnswered(t *testing.T) {
 		lines []string
 	}{
 		{workflow.Question{Kind: workflow.PermissionQuestion, Tool: "Bash", Subject: "rm -r x", Text: "rm -r x"},
-			[]string{"The implementer wants to use `Bash`:", "````text\nrm -r x\n````", "- allow it once: `signalbox answer 42 --allow`, or comment `/signalbox answer Q1 allow`", "/signalbox answer Q1 deny …`"}},
+			[]string{"The implementer wants to use `Bash`:", "````text\nrm -r x\n````", "- allow it once: `signalbox answer 42 --allow`, or comment `/signalbox answer allow`", "/signalbox answer deny …`"}},
 		{workflow.Question{Kind: workflow.ChoiceQuestion, Text: "Which?", Options: []string{"int", "UUID"}, Altered: true},
-			[]string{"1. `int`\n2. `UUID`\n", "`/signalbox answer Q1 option 1`", "contained something that is not shown"}},
-		{workflow.Question{Kind: workflow.TextQuestion, Text: "Why?"}, []string{"Without an answer by 2026-11-26 13:00 UTC, it counts as denied.", "`/signalbox answer Q1 …`"}},
+			[]string{"1. `int`\n2. `UUID`\n", "`/signalbox answer 1`", "contained something that is not shown"}},
+		{workflow.Question{Kind: workflow.TextQuestion, Text: "Why?"}, []string{"Without an answer by 2026-11-26 13:00 UTC, it counts as denied.", "`/signalbox answer …`"}},
 	} {
 		run := asking(c.q)
 		call := in(language.English).call(&run)
