@@ -91,7 +91,9 @@ func New(c Config) (*Server, error) {
 	if c.Client != nil {
 		base = c.Client.Transport
 	}
-	s.transport = rest.New(rest.Config{Base: base, API: at.JoinPath("api/v4/"), Vendor: "GitLab", Token: c.Token, Sign: s.sign, Now: c.Now, Kind: kindOf,
+	api := *at
+	api.Path += "/api/v4/"
+	s.transport = rest.New(rest.Config{Base: base, API: &api, Vendor: "GitLab", Token: c.Token, Sign: s.sign, Now: c.Now, Kind: kindOf,
 		Limits: "Ratelimit-", LimitName: "Ratelimit-Name"})
 	s.rest = &http.Client{Transport: s.transport, CheckRedirect: s.transport.Redirect}
 	s.plain = &http.Client{Transport: s.transport.Base}

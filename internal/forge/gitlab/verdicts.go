@@ -43,8 +43,11 @@ func (s *Server) Verdicts(ctx context.Context, commit string) ([]forge.Verdict, 
 	if head == nil {
 		return verdicts, nil
 	}
-	whole, err := s.whole(ctx, head)
-	return append(verdicts, whole), s.wrap(err, "read what the pipeline of %s comes to", commit)
+	whole, counts, err := s.whole(ctx, head, verdicts)
+	if counts {
+		verdicts = append(verdicts, whole)
+	}
+	return verdicts, s.wrap(err, "read what the pipeline of %s comes to", commit)
 }
 
 // statuses reads a list of statuses or jobs. sha is the commit that they are of.
@@ -101,12 +104,19 @@ func (s *Server) headPipeline(ctx context.Context, commit string) (*pipeline, er
 	return m.HeadPipeline, err
 }
 
-// whole is the verdict of a pipeline. One that was skipped, as a commit's message can have it, tested nothing: it has passed only if the project
-// says so.
-func (s *Server) whole(ctx context.Context, head *pipeline) (v forge.Verdict, err error) {
+// whole is the verdict of a pipeline, and whether it counts. One that was skipped, as a commit's message can have it, tested nothing: it has passed
+// only if the project says so. GitLab puts our own verdicts into the pipeline, and makes one of them alone if there is none: then the others say what
+// it comes to.
+func (s *Server) whole(ctx context.Context, head *pipeline, of []forge.Verdict) (v forge.Verdict, counts bool, err error) {
 	v = forge.Verdict{Name: pipelineName, State: forge.Pending, Page: head.Page, At: head.UpdatedAt}
 	if state, known := states[head.Status]; known {
 		v.State = state
+	}
+	ours := func(v forge.Verdict) bool { return slices.Contains(forge.OwnVerdicts, v.Name) }
+	if slices.ContainsFunc(of, ours) {
+		others := slices.DeleteFunc(slices.Clone(of), ours)
+		v.State = worst(others)
+		return v, len(others) > 0, nil
 	}
 	if head.Status == "skipped" {
 		p, problem := s.project(ctx)
@@ -114,7 +124,21 @@ func (s *Server) whole(ctx context.Context, head *pipeline) (v forge.Verdict, er
 			v.State, v.Summary = forge.Failed, "the pipeline was skipped, so it tested nothing"
 		}
 	}
-	return v, err
+	return v, true, err
+}
+
+// worst is what several verdicts come to.
+func worst(of []forge.Verdict) forge.VerdictState {
+	state := forge.Passed
+	for _, v := range of {
+		if v.State == forge.Failed {
+			return forge.Failed
+		}
+		if v.State != forge.Passed {
+			state = forge.Pending
+		}
+	}
+	return state
 }
 
 // Required reads what the project and the branch's protection ask for. Plans without rules of approval answer 403 or 404 to that.

@@ -41,7 +41,7 @@ func (c *call) member(name string) object {
 func listMembers(c *call) {
 	var found []any
 	for name := range c.st.Levels {
-		if strings.Contains(name, c.r.URL.Query().Get("query")) {
+		if strings.Contains(name, strings.ToLower(c.r.URL.Query().Get("query"))) { // GitLab ignores case
 			found = append(found, c.member(name))
 		}
 	}

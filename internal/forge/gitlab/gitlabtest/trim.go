@@ -1,6 +1,6 @@
 //go:build ignore
 
-// Trim makes an OpenAPI description of what the driver calls from GitLab's own Go client, which GitLab publishes under the Apache License 2.0.
+// Trim makes an OpenAPI description of what the driver calls, and a list of webhooks, from GitLab's own Go client, which GitLab publishes under the Apache License 2.0.
 // GitLab's OpenAPI file is in no registry. Get the module and run it in this folder:
 //
 //	go mod download gitlab.com/gitlab-org/api/client-go/v2@v2.64.0
@@ -61,16 +61,25 @@ func main() {
 			"license": object{"name": "Apache-2.0", "url": "https://gitlab.com/gitlab-org/api/client-go/-/blob/main/LICENSE"}},
 	}
 	text := must(json.MarshalIndent(document, "", " "))
+	write("testdata/openapi.json.gz", text)
+	webhooks := map[string]json.RawMessage{}
+	for _, name := range must(filepath.Glob(filepath.Join(os.Args[1], "testdata/webhooks/*.json"))) {
+		webhooks[strings.TrimSuffix(filepath.Base(name), ".json")] = must(os.ReadFile(name))
+	}
+	write("../testdata/webhooks.json.gz", must(json.Marshal(webhooks)))
+}
+
+func write(name string, text []byte) {
 	var packed bytes.Buffer
 	w := must(gzip.NewWriterLevel(&packed, gzip.BestCompression))
 	must(w.Write(text))
 	if err := w.Close(); err != nil {
 		log.Fatal(err)
 	}
-	if err := os.WriteFile("testdata/openapi.json.gz", packed.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(name, packed.Bytes(), 0o644); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("testdata/openapi.json.gz: %d KB, written %d KB, %d operations\n", len(text)>>10, packed.Len()>>10, len(paths))
+	fmt.Printf("%s: %d KB, written %d KB\n", name, len(text)>>10, packed.Len()>>10)
 }
 
 func parse(dir string) *client {
@@ -251,7 +260,7 @@ func (c *client) basic(name string) object {
 		return object{"type": "string", "nullable": true}
 	}
 	if _, ok := c.types[name].(*ast.StructType); ok {
-		return object{"allOf": []any{c.named(name)}, "nullable": true}
+		return c.named(name)
 	}
 	if of := c.types[name]; of != nil {
 		return c.schema(of)

@@ -74,7 +74,7 @@ func listStatuses(c *call) {
 				page = st.Page
 			}
 			found = append(found, object{"id": st.ID, "sha": sha, "name": st.Name, "status": st.State, "description": st.Description, "target_url": page,
-				"allow_failure": st.AllowFailure, "created_at": stamp(c.st.Now), "finished_at": nil, "author": c.user(Person)})
+				"allow_failure": st.AllowFailure, "created_at": stamp(c.st.Now), "finished_at": nil})
 		}
 	}
 	c.list(found)

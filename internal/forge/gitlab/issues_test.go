@@ -1,0 +1,177 @@
+package gitlab_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/forge/gitlab"
+	"signalbox/internal/forge/gitlab/gitlabtest"
+)
+
+func TestIssuesAreFoundByWhatTheyHave(t *testing.T) {
+	t.Parallel()
+	s := gitlabtest.NewBelow(t, "/code/gitlab")
+	driver := open(t, s, "glpat-ada", gitlab.PrivateToken)
+	first := s.Issue("Count", "down", "bug", "area::web")
+	s.Issue("Sing", "")
+	own := must(driver.CreateIssue(t.Context(), "Dance", "to it"))(t)
+	ok(t, driver.CloseIssue(t.Context(), own.Number))
+	ok(t, driver.CloseIssue(t.Context(), own.Number))
+	for name, c := range map[string]struct {
+		query forge.Query
+		want  []int
+	}{
+		"open":   {forge.Query{}, []int{2, 1}},
+		"closed": {forge.Query{State: "closed"}, []int{3}},
+		"all":    {forge.Query{State: "all"}, []int{3, 2, 1}},
+		"labels": {forge.Query{Labels: []string{"bug", "area::web"}}, []int{1}},
+		"author": {forge.Query{State: "all", Author: gitlabtest.Person}, []int{3}},
+		"text":   {forge.Query{Text: "down"}, []int{1}},
+		"none":   {forge.Query{Labels: []string{"bug", "other"}}, nil},
+	} {
+		var got []int
+		for _, i := range must(driver.Issues(t.Context(), c.query, 10))(t) {
+			got = append(got, i.Number)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: found %v, want %v", name, got, c.want)
+		}
+	}
+	got := must(driver.Issue(t.Context(), first))(t)
+	if got.Title != "Count" || got.Body != "down" || got.Author != "grace" || got.Closed || !slices.Equal(got.Labels, []string{"bug", "area::web"}) ||
+		got.Page != s.URL+"/"+gitlabtest.Path+"/-/issues/1" || !strings.Contains(got.Page, "/code/gitlab/octo/tools/engine/") {
+		t.Errorf("the issue is %+v", got)
+	}
+	s.With(func(st *gitlabtest.State) { st.Issues[2].MovedTo = 77 })
+	for _, number := range []int{2, 99} {
+		_, err := driver.Issue(t.Context(), number)
+		wantIs(t, err, forge.ErrNotFound)
+	}
+}
+
+func TestIssuesAreReadPageByPageToTheLimit(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	for i := range 250 {
+		s.Issue(fmt.Sprint(i), "")
+	}
+	s.Requests()
+	for limit, pages := range map[int]int{1: 1, 100: 1, 101: 2, 500: 3} {
+		got := must(driver.Issues(t.Context(), forge.Query{}, limit))(t)
+		if len(got) != min(limit, 250) || got[0].Number != 250 || len(s.Requests()) != pages {
+			t.Errorf("with limit %d, %d are found", limit, len(got))
+		}
+	}
+}
+
+func TestRemarksAreOldestFirstWithoutWhatGitLabNotes(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	number := s.Issue("Count", "")
+	for i := range 150 {
+		s.Note(number, "mallory", fmt.Sprint(i))
+	}
+	s.Add(gitlabtest.Note{Number: number, Author: "grace", Body: "added ~bug label", System: true})
+	s.Note(number, gitlabtest.Robot, "I am a program")
+	got := must(driver.Remarks(t.Context(), forge.OnIssue(number)))(t)
+	if len(got) != 151 || got[0].Body != "0" || got[149].Body != "149" || got[0].ByBot || got[0].Edited {
+		t.Fatalf("there are %d comments, the first is %+v", len(got), got[0])
+	}
+	if r := got[150]; !r.ByBot || r.Author != gitlabtest.Robot {
+		t.Errorf("a bot's comment is %+v", r)
+	}
+	wantIs(t, driver.EditRemark(t.Context(), forge.OnIssue(number), 1, "x"), forge.ErrNotFound)
+	wantIs(t, driver.EditRemark(t.Context(), forge.OnPull(number), got[0].ID, "x"), forge.ErrNotFound)
+	_, err := driver.Remarks(t.Context(), forge.OnIssue(99))
+	wantIs(t, err, forge.ErrNotFound)
+}
+
+func TestACommentIsAcknowledgedOnce(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	number := s.Issue("Count", "")
+	remark := forge.Remark{On: forge.OnIssue(number), ID: s.Note(number, "grace", "/signalbox run")}
+	ok(t, driver.Acknowledge(t.Context(), remark))
+	ok(t, driver.Acknowledge(t.Context(), remark))
+	s.With(func(st *gitlabtest.State) {
+		if n := st.Notes[0]; !slices.Equal(n.Awards, []string{gitlabtest.Person + " eyes"}) {
+			t.Errorf("the note has %q", n.Awards)
+		}
+	})
+	wantIs(t, driver.Acknowledge(t.Context(), forge.Remark{On: forge.OnIssue(number), ID: 1}), forge.ErrNotFound)
+}
+
+func TestLabelsAreAddedAndTakenInOneCall(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	number := s.Issue("Count", "", "bug", "signalbox:queued")
+	s.Requests()
+	for range 2 {
+		ok(t, driver.Label(t.Context(), forge.OnIssue(number), []string{"signalbox:running", "bug"}, []string{"signalbox:queued", "never there"}))
+	}
+	ok(t, driver.Label(t.Context(), forge.OnIssue(number), nil, nil))
+	if asked := s.Requests(); len(asked) != 2 {
+		t.Errorf("%d calls were made, want 2", len(asked))
+	}
+	if got := must(driver.Issue(t.Context(), number))(t).Labels; !slices.Equal(got, []string{"bug", "signalbox:running"}) {
+		t.Errorf("the labels are %q", got)
+	}
+}
+
+func TestWhoMayDoWhatIsReadFromGitLab(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	want := forge.Repository{Path: gitlabtest.Path, Page: s.URL + "/" + gitlabtest.Path, DefaultBranch: "main", MayPush: true, MayMerge: true, Methods: []string{"merge"}, SeesPushes: true}
+	for _, hidden := range []bool{false, true} { // by invitation, the project doesn't say the level
+		s.With(func(st *gitlabtest.State) { st.Hidden = hidden })
+		if got := must(driver.Repository(t.Context()))(t); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("the repository is %+v, want %+v", got, want)
+		}
+		if got := must(open(t, s, "glpat-mallory", gitlab.PrivateToken).Repository(t.Context()))(t); got.MayPush || got.MayMerge {
+			t.Errorf("a Reporter may %+v", got)
+		}
+	}
+	for settings, methods := range map[[2]string]string{{"merge", "never"}: "merge", {"merge", "always"}: "squash", {"ff", "default_on"}: "rebase", {"rebase_merge", "never"}: "rebase"} {
+		s.With(func(st *gitlabtest.State) {
+			st.Settings["merge_method"], st.Settings["squash_option"] = settings[0], settings[1]
+		})
+		if got := must(driver.Repository(t.Context()))(t); strings.Join(got.Methods, ",") != methods {
+			t.Errorf("with %v, the methods are %v", settings, got.Methods)
+		}
+	}
+	s.With(func(st *gitlabtest.State) { st.Settings["archived"] = true })
+	if got := must(driver.Repository(t.Context()))(t); got.MayPush {
+		t.Error("an archived project takes pushes")
+	}
+	for account, may := range map[string]bool{"ada": true, "GRACE": true, "mallory": false, "nobody": false, "ad": false} {
+		if got := must(driver.MayWrite(t.Context(), account))(t); got != may {
+			t.Errorf("%s may write: %t", account, got)
+		}
+	}
+	if me := must(driver.Whoami(t.Context()))(t); me.Name != gitlabtest.Person || me.Bot {
+		t.Errorf("we are %+v", me)
+	}
+	if me := must(open(t, s, "glpat-robot", gitlab.PrivateToken).Whoami(t.Context()))(t); !me.Bot {
+		t.Errorf("a project's token is of %+v", me)
+	}
+}
+
+func TestUnchangedAnswersAreReusedAndCallsCounted(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	number := s.Issue("Count", "")
+	for range 3 {
+		must(driver.Issue(t.Context(), number))(t)
+	}
+	use := driver.Use()
+	if use.Calls["GET issues/*"] != 3 || use.Unchanged != 2 || use.Budgets["throttle_authenticated_api"].Limit != 2000 {
+		t.Errorf("the use is %+v", use)
+	}
+	s.With(func(st *gitlabtest.State) { st.Issues[number].Title = "Other" })
+	if got := must(driver.Issue(t.Context(), number))(t); got.Title != "Other" {
+		t.Errorf("the issue is %+v", got)
+	}
+}
