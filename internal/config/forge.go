@@ -24,6 +24,8 @@ type Forge struct {
 	App ForgeApp `yaml:"app"`
 	// Merge is exact, guarded, queue, or auto: the surest that the server allows.
 	Merge string `yaml:"merge"`
+	// Draft has the pull request opened as a draft with the first step that is done, unless you agree to every merge here.
+	Draft bool `yaml:"draft"`
 	// CI is auto (the server's verdicts count, and a missing one is waited for) or none (there is no CI, so the tests here are enough).
 	CI string `yaml:"ci"`
 	// Statuses: Signalbox's own verdicts are published on the pull request's head. Labels: the issue has a label that says how its run stands.

@@ -56,9 +56,11 @@ type PullRequest struct {
 	// Head is the full id of the branch's commit as last pushed.
 	Head string `json:"head"`
 	// Unpublished: the pull request and its merge stay on this machine, even if the process that merges it is configured to push.
-	Unpublished bool             `json:"unpublished,omitempty"`
-	State       PullRequestState `json:"state"`
-	URL         string           `json:"url,omitempty"`
+	Unpublished bool `json:"unpublished,omitempty"`
+	// Draft: it is opened as one that isn't ready, where the forge has drafts. One that is open already becomes ready without it, and is left as it is with it.
+	Draft bool             `json:"-"`
+	State PullRequestState `json:"state"`
+	URL   string           `json:"url,omitempty"`
 	// CompareURL is a page that shows the change; empty if there is none.
 	CompareURL  string     `json:"compare_url,omitempty"`
 	MergeCommit string     `json:"merge_commit,omitempty"`

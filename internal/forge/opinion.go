@@ -12,8 +12,10 @@ type Judged interface {
 
 // Opinions are what is thought of one head of a pull request.
 type Opinions struct {
-	// ApprovedBy are the people who approve exactly this head, sorted; empty if fewer do than the forge asks for, or if someone wants changes.
+	// ApprovedBy are the people who approve exactly this head, sorted; empty if Unapproved.
 	ApprovedBy []string
+	// Unapproved: fewer approve this head than the forge asks for, or someone wants changes of it.
+	Unapproved bool
 	Objections []Objection
 }
 

@@ -14,17 +14,19 @@ import (
 )
 
 // openPullRequest opens the pull request if the branch is still what was tested and approved.
-func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
+func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	j := x.run.Details
 	if at, err := x.branchAt(ctx); err != nil {
 		return nil, err
+	} else if at != j.Head && a.Draft {
+		return workflow.PullRequestOpened{Outcome: o}, nil
 	} else if at != j.Head {
 		return workflow.HeadMoved{Outcome: o}, nil
 	}
 	pr, err := x.Forge.OpenPullRequest(ctx, forge.PullRequest{Key: x.run.RunID, Request: x.run.RequestID,
 		Title: x.Redact.String(x.run.Title), Body: x.Redact.Text(report.Evidence(&x.run)), Branch: j.Branch, Base: j.Base, Head: j.Head,
-		Unpublished: j.Settings.PushesTo == ""})
-	if err == nil {
+		Unpublished: j.Settings.PushesTo == "", Draft: a.Draft})
+	if err == nil && !a.Draft {
 		err = x.replies(ctx, pr.Number)
 	}
 	if err != nil {
@@ -49,15 +51,15 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, _ workf
 		return nil, err
 	case len(said.Objections) > 0:
 		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksObjected, Objections: x.objections(said.Objections)}, nil
-	case len(said.ApprovedBy) == 0 && x.run.Details.AwaitsForge():
-		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPending}, nil
+	case said.Unapproved && x.run.Details.ChecksPassed(), len(said.ApprovedBy) == 0 && x.run.Details.AwaitsForge():
+		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPending, Unapproved: said.Unapproved}, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, seconds(x.run.Details.Settings.Limits.ChecksTotalSec))
 	defer cancel()
 	check, err := x.Forge.Checks(limited, x.run.Details.PullRequest.Number)
 	event := workflow.ChecksEnded{Outcome: o, Candidate: workflow.Candidate{Base: check.Base, Head: check.Head, Tree: check.Tree},
 		Command: check.Command, Known: check.Known, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: x.clean(check.Summary),
-		ApprovedBy: strings.Join(said.ApprovedBy, ", ")}
+		ApprovedBy: strings.Join(said.ApprovedBy, ", "), Unapproved: said.Unapproved && check.State == forge.CheckPassed}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

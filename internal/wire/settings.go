@@ -154,7 +154,7 @@ func (p *Project) settings(request forge.Request) (workflow.Settings, error) {
 	_, _, planner := p.Config.AgentFor("planner", name)
 	_, _, reviewer := p.Config.AgentFor("reviewer", name)
 	_, _, repairer := p.Config.AgentFor("repairer", name)
-	s := workflow.Settings{Workflow: name, Phases: phases, AutoApprove: p.Config.Approve == config.ApproveAuto, ApproveOnForge: p.Config.Approve == config.ApproveForge,
+	s := workflow.Settings{Workflow: name, Phases: phases, AutoApprove: p.Config.Approve == config.ApproveAuto, ApproveOnForge: p.Config.Approve == config.ApproveForge, Drafts: p.Config.Forge.Hosted() && p.Config.Forge.Draft,
 		Tests: p.Config.Tests, TestsE2E: p.Config.TestsE2E, Area: request.Area, Stress: p.Config.Stress, HasPlanner: planner, HasReviewer: reviewer, NoRepairer: !repairer,
 		StopOnSetUpFailure: p.Config.Environment.OnFailure == config.OnFailureStop, Limits: Limits(p.Config.Limits)}
 	p.EnvironmentSettings(&s)

@@ -24,6 +24,8 @@ type Action struct {
 	// InPlace: the implementer continues with the files in the environment, because they are too large to keep and so cannot be removed. It was
 	// told that they are too large.
 	InPlace bool `json:"in_place,omitempty"`
+	// Draft: the pull request shows work that isn't finished; one that is open as another is left so.
+	Draft bool `json:"draft,omitempty"`
 	// Until is the end of a wait.
 	Until   *time.Time `json:"until,omitempty"`
 	Unknown Unknown    `json:",embed"`

@@ -163,6 +163,8 @@ type Settings struct {
 	AutoApprove bool `json:"auto_approve"`
 	// ApproveOnForge passes it as AutoApprove does, and has a person approve the pull request before it is merged: there, or here.
 	ApproveOnForge bool `json:"approve_on_forge,omitzero"`
+	// Drafts: the pull request is opened as a draft with the first step that is done, if nobody is to be asked before.
+	Drafts bool `json:"drafts,omitzero"`
 	// Tests are the project's test commands, each one line for sh; empty means none are known.
 	Tests []string `json:"tests"`
 	// OfRequest are those of Tests that only the request brings. They prove nothing by themselves: its author may be a stranger.
@@ -352,8 +354,12 @@ type Objection struct {
 
 // AwaitsForge reports whether only an approval of the head on the forge is missing: its tests have passed.
 func (j *Details) AwaitsForge() bool {
-	checked := j.PullRequest != nil && j.PullRequest.Checked != nil && j.PullRequest.Checked.Head == j.Head
-	return checked && j.Settings.ApproveOnForge && !j.ApprovedHere() && j.MergeCommit == ""
+	return j.ChecksPassed() && j.Settings.ApproveOnForge && !j.ApprovedHere() && j.MergeCommit == ""
+}
+
+// ChecksPassed reports whether a merge candidate of the head passed the checks, though the base may have moved since.
+func (j *Details) ChecksPassed() bool {
+	return j.PullRequest != nil && j.PullRequest.Checked != nil && j.PullRequest.Checked.Head == j.Head
 }
 
 // Approved reports whether a person approved the head, and ApprovedHere whether by an order.

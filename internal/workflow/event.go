@@ -295,7 +295,8 @@ type (
 		// Failures are the commands that failed. On the base, they include commands that ran no test.
 		Failures []TestFailure
 	}
-	// PullRequestOpened: the change is offered on the forge. If its pull request was open already, the head was pushed to it.
+	// PullRequestOpened: the change is offered on the forge. If its pull request was open already, the head was pushed to it. Number is 0 if a draft was
+	// not offered, because the branch was moved.
 	PullRequestOpened struct {
 		Outcome
 		Number     int
@@ -308,8 +309,9 @@ type (
 		State ChecksState
 		// Again is when to look again at ChecksPending; zero is soon.
 		Again time.Time
-		// ApprovedBy is who approves the head on the forge; empty if too few do.
+		// ApprovedBy is who approves the head on the forge; empty if too few do. Unapproved: the forge asks for more, or someone wants changes.
 		ApprovedBy string
+		Unapproved bool
 		// Objections are those that the run has not taken up, of ChecksObjected.
 		Objections []Objection
 		// Known are the tests that fail as they failed before the change, if nothing else fails; then State is ChecksPassed.

@@ -47,20 +47,20 @@ func (f *Forge) Opinions(ctx context.Context, number int) (opinions forge.Opinio
 	if err != nil {
 		return opinions, fmt.Errorf("read the reviews of pull request %d: %w", number, err)
 	}
-	objections, approvers, err := heard.reviews(ctx, reviews, p.Head)
+	objections, approvers, wanted, err := heard.reviews(ctx, reviews, p.Head)
 	if err != nil {
 		return opinions, err
 	}
 	opinions.Objections = append(opinions.Objections, objections...)
 	opinions.Objections = opinions.Objections[:min(len(opinions.Objections), maxObjections)]
-	if len(approvers) == 0 {
-		return opinions, nil
-	}
 	asked, err := f.Server.Required(ctx, pr.Base)
-	if err == nil && len(approvers) >= asked.Approvals {
+	if err != nil {
+		return opinions, fmt.Errorf("ask the forge for the protection of %q: %w", pr.Base, err)
+	}
+	if opinions.Unapproved = wanted || len(approvers) < asked.Approvals; !opinions.Unapproved {
 		opinions.ApprovedBy = approvers
 	}
-	return opinions, err
+	return opinions, nil
 }
 
 // hearing says whose words count: those of people who may write to the repository now, and of applications that were let into it. On a public
@@ -118,34 +118,30 @@ func (h *hearing) threads(ctx context.Context, threads []forge.Thread) (objectio
 	return objections, nil
 }
 
-// reviews returns the reviews that want changes and say which, and who approves exactly head; no one, if someone wants changes.
-func (h *hearing) reviews(ctx context.Context, reviews []forge.Review, head string) (objections []forge.Objection, approvers []string, err error) {
-	wanted := false
+// reviews returns the reviews that want changes and say which, who approves exactly head, and whether someone wants changes of it.
+func (h *hearing) reviews(ctx context.Context, reviews []forge.Review, head string) (objections []forge.Objection, approvers []string, wanted bool, err error) {
 	for _, r := range reviews {
 		if r.State == forge.Commented || r.Author == h.me {
 			continue
 		}
 		counts, err := h.counts(ctx, r.Author)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 		switch {
 		case !counts:
 		case r.State == forge.Approved && r.Commit == head:
 			approvers = append(approvers, redact.Line(r.Author, maxTitle))
 		case r.State == forge.ChangesWanted:
-			wanted = true
+			wanted = wanted || r.Commit == head // an earlier one was taken up
 			if strings.TrimSpace(r.Body) != "" {
 				objections = append(objections, forge.Objection{ID: fmt.Sprintf("review/%s/%s/%d", r.Author, r.Commit, r.At.Unix()), By: redact.Line(r.Author, maxTitle),
 					Text: redact.Cut(words(r.Author, r.Body), maxObjection)})
 			}
 		}
 	}
-	if wanted {
-		return objections, nil, nil
-	}
 	slices.Sort(approvers)
-	return objections, approvers, nil
+	return objections, approvers, wanted, nil
 }
 
 func words(author, body string) string {

@@ -28,13 +28,14 @@ func (f *Forge) open(ctx context.Context, pr forge.PullRequest) (forge.PullReque
 		return pr, err
 	}
 	mark := mark("run", pr.Key)
-	wanted := forge.Proposal{Number: pr.Number, Title: heading(pr.Title), Body: marked(mark, pr.Body), Branch: pr.Branch, Base: pr.Base, Head: pr.Head}
+	wanted := forge.Proposal{Number: pr.Number, Title: heading(pr.Title), Body: marked(mark, pr.Body), Branch: pr.Branch, Base: pr.Base, Head: pr.Head, Draft: pr.Draft}
 	p, err := f.proposal(ctx, mark, wanted)
 	if err != nil {
 		return pr, err
 	}
-	if p.State == forge.Open && (p.Title != wanted.Title || p.Body != wanted.Body) {
-		p.Title, p.Body = wanted.Title, wanted.Body
+	ready := p.Draft && !pr.Draft
+	if p.State == forge.Open && (p.Title != wanted.Title || p.Body != wanted.Body || ready) {
+		p.Title, p.Body, p.Draft = wanted.Title, wanted.Body, p.Draft && !ready
 		if err := f.Server.EditProposal(ctx, p); err != nil {
 			return pr, fmt.Errorf("edit %d: %w", p.Number, err)
 		}

@@ -67,12 +67,15 @@ func (m *machine) obey(event workflow.Event) bool {
 			m.mergeBaseIn()
 		}
 	case workflow.Woken:
+		told := slices.ContainsFunc(r.Signals.Commands, func(c workflow.Command) bool { return c.Kind == workflow.CommandWake })
 		m.acknowledge(workflow.CommandWake)
 		switch watches := r.Watches(); {
 		case watches && r.State == workflow.Queued:
 			j.ParkedUntil = nil
 		case watches:
 			j.Pending = j.Pending[1:]
+		default:
+			return told
 		}
 	default:
 		return m.notice(event)

@@ -16,6 +16,9 @@ func (m *machine) enter(p workflow.Phase) {
 	j := &m.run.Details
 	j.Phase = p
 	j.SettingUp = false
+	if p >= workflow.ApprovalWait {
+		j.Pending = slices.DeleteFunc(j.Pending, func(a workflow.Action) bool { return a.Draft })
+	}
 	// The budgets of a phase start again.
 	u := &j.Used
 	u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries, u.TestRetries = 0, 0, 0, 0, 0

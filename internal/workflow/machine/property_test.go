@@ -39,6 +39,7 @@ func drawnSettings(t *rapid.T) workflow.Settings {
 	if rapid.Bool().Draw(t, "tight") {
 		s.Limits = tight
 	}
+	s.ApproveOnForge, s.Drafts = rapid.Bool().Draw(t, "approve on the forge"), rapid.Bool().Draw(t, "drafts")
 	s.HasPlanner, s.HasReviewer = rapid.Bool().Draw(t, "planner"), rapid.Bool().Draw(t, "reviewer")
 	s.StopOnSetUpFailure = rapid.Bool().Draw(t, "stop on setup failure")
 	if rapid.Bool().Draw(t, "untested") {
@@ -75,14 +76,14 @@ func withSetUp(t *rapid.T, event workflow.Event) workflow.Event {
 // onward is what a helpful world does next.
 func onward(run workflow.Run) workflow.Event {
 	switch {
+	case run.AsksForApproval() && !run.Details.Canceling:
+		return workflow.Approved{Commit: run.Details.Head, By: "ada"}
 	case run.State == workflow.Queued:
 		return workflow.Admitted{Epoch: run.Details.Epoch + 1}
 	case run.State == workflow.Running:
 		return goesWell(run)
 	case run.State == workflow.Failed:
 		return workflow.Retried{}
-	case run.Details.Phase == workflow.ApprovalWait && !run.Details.Canceling:
-		return workflow.Approved{Commit: run.Details.Head, By: "ada"}
 	}
 	return workflow.Resumed{}
 }

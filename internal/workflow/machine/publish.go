@@ -27,18 +27,7 @@ func (m *machine) publicationAnswered(event workflow.Event) bool {
 		}
 		m.advance(note)
 	case workflow.PullRequestOpened:
-		j.PullRequest = &workflow.PullRequest{Number: e.Number, URL: e.URL, Head: j.Head}
-		for i := range j.Objections {
-			j.Objections[i].Finding = workflow.Finding{}
-		}
-		if e.CompareURL != "" {
-			m.run.Artifacts.CompareURL = &e.CompareURL
-		}
-		note := ""
-		if e.URL != "" { // elsewhere the number is only our own
-			note = fmt.Sprintf("pull request %d", e.Number)
-		}
-		m.advance(note)
+		m.offered(e)
 	case workflow.ChecksEnded:
 		m.checksEnded(e)
 	case workflow.BaseMerged:
@@ -73,6 +62,28 @@ func (m *machine) publicationAnswered(event workflow.Event) bool {
 		return false
 	}
 	return true
+}
+
+// offered takes that the change is on the forge: as a draft, while the run works on, or to be merged.
+func (m *machine) offered(e workflow.PullRequestOpened) {
+	j := &m.run.Details
+	if e.Number != 0 || !m.answered.Draft {
+		j.PullRequest = &workflow.PullRequest{Number: e.Number, URL: e.URL, Head: j.Head}
+	}
+	if e.CompareURL != "" {
+		m.run.Artifacts.CompareURL = &e.CompareURL
+	}
+	if m.answered.Draft {
+		return
+	}
+	for i := range j.Objections {
+		j.Objections[i].Finding = workflow.Finding{}
+	}
+	note := ""
+	if e.URL != "" { // elsewhere the number is only our own
+		note = fmt.Sprintf("pull request %d", e.Number)
+	}
+	m.advance(note)
 }
 
 // merged records the merge. The run goes on to its end even if it was given up: there is nothing left to give up. A person is told once of what the
@@ -114,7 +125,7 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 	case workflow.ChecksPassed:
 		j.Used.CIFailures = 0
 		j.PullRequest.Checked = &e.Candidate
-		if j.AwaitsForge() && !j.Approved() {
+		if e.Unapproved || j.AwaitsForge() && !j.Approved() {
 			m.awaitForge()
 			return
 		}
@@ -143,7 +154,7 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 	case workflow.ChecksConflict:
 		m.conflicted(e)
 	case workflow.ChecksPending:
-		if j.AwaitsForge() && !j.Approved() {
+		if e.Unapproved || j.AwaitsForge() && !j.Approved() {
 			m.awaitForge()
 			return
 		}

@@ -102,6 +102,23 @@ func TestApprovalOnTheForge(t *testing.T) {
 	}
 }
 
+func TestDrafts(t *testing.T) {
+	t.Parallel()
+	shown := ordinary(workflow.WorkflowFull, true)
+	shown.Drafts = true
+	asked := shown
+	asked.AutoApprove = false
+	first := untilAction(workflow.OpenPullRequest)
+	tell(t, []story{
+		{"the first step that is done is shown", shown, []act{first}, "RUNNING tdd-green open_pull_request call_agent S02/1"},
+		{"and the run goes on", shown, []act{first, well}, "RUNNING tdd-green call_agent S02/1"},
+		{"every step is", shown, []act{first, well, first, well}, "RUNNING tdd-refactor call_agent S03/1"},
+		{"what is done is offered to be merged", shown, []act{untilPhase(workflow.PRCreate), well}, "RUNNING ci-watch watch_checks"},
+		{"nothing is shown that a person agrees to first", asked, []act{first}, "NEEDS_INPUT approval-wait APPROVAL_REQUIRED"},
+		{"who gives it up has it closed", shown, []act{first, well, does(workflow.StopRequested{Cancel: true})}, "RUNNING tdd-green close_pull_request"},
+	})
+}
+
 func TestChecksAreEvidenceForWhatTheySaw(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.CIWatch), checks(workflow.ChecksPassed))

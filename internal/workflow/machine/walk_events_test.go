@@ -107,13 +107,18 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 		}
 		return append(events, failed(workflow.TestFailure{ExitCode: 137, Unsettled: true}), failed(workflow.TestFailure{ExitCode: 1, Tests: []string{"TestOld"}}))
 	case workflow.OpenPullRequest:
-		return append(events, workflow.PullRequestOpened{Outcome: o, Number: 7})
+		events = append(events, workflow.PullRequestOpened{Outcome: o, Number: 7})
+		if a.Draft {
+			events = append(events, workflow.PullRequestOpened{Outcome: o})
+		}
+		return events
 	case workflow.WatchChecks:
 		for _, state := range []workflow.ChecksState{workflow.ChecksPassed, workflow.ChecksFailed, workflow.ChecksConflict, workflow.ChecksSilent, workflow.ChecksUnsettled, workflow.ChecksPending} {
 			events = append(events, workflow.ChecksEnded{Outcome: o, State: state, Candidate: workflow.Candidate{Head: r.Details.Head}})
 		}
 		if r.Details.Settings.ApproveOnForge {
 			events = append(events, workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPassed, ApprovedBy: "ada", Candidate: workflow.Candidate{Head: r.Details.Head}},
+				workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPassed, Unapproved: true, Candidate: workflow.Candidate{Head: r.Details.Head}},
 				workflow.ChecksEnded{Outcome: o, State: workflow.ChecksObjected, Objections: []workflow.Objection{{ID: commit, Thread: "T1", Finding: workflow.Finding{Text: "x"}}}})
 		}
 		return events
@@ -168,6 +173,9 @@ func eventName(event workflow.Event) string {
 		says = string(e.State)
 		if e.ApprovedBy != "" {
 			says += " and approved"
+		}
+		if e.Unapproved {
+			says += " but unapproved"
 		}
 	case workflow.TestsEnded:
 		says = oneOf(e.Passed, "passed", "failed")

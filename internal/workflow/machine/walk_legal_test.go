@@ -58,6 +58,9 @@ func checkLegal(t failer, before workflow.Run, event workflow.Event, after workf
 		if a.Kind == workflow.OpenPullRequest && !j.Settings.AutoApprove && !j.Settings.ApproveOnForge && (j.Approval == nil || j.Approval.Commit != j.Head) {
 			fail("a pull request of something not approved")
 		}
+		if a.Draft && (!j.Settings.Drafts || after.Details.Phase >= workflow.ApprovalWait) {
+			fail("a draft of a change that is done")
+		}
 		if a.Kind == workflow.OpenPullRequest && len(j.Flags) > 0 && (j.Approval == nil || j.Approval.Commit != j.Head) {
 			fail("a flagged change went past the person")
 		}

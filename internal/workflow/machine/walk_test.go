@@ -161,7 +161,7 @@ func movable() workflow.Settings {
 // reviewed are the settings of a run whose change people approve on the forge, with next to no budgets.
 func reviewed() workflow.Settings {
 	s := settings(workflow.WorkflowSimple, false)
-	s.ApproveOnForge, s.Limits = true, workflow.Limits{ReviewRounds: 2, CIFailures: 1}
+	s.ApproveOnForge, s.Drafts, s.Limits = true, true, workflow.Limits{ReviewRounds: 2, CIFailures: 1}
 	return s
 }
 
