@@ -159,7 +159,7 @@ func TestACommentThatAPersonDeletedComesBackAndACallDoesNot(t *testing.T) {
 	said := forge.Announcement{Run: "run-1", Progress: "one", Data: "{}", Call: &forge.PersonCall{Key: "signalbox/call/1", Body: "It needs you."}}
 	a.says(t, said)
 	a.With(func(st *githubtest.State) { st.Comments = nil })
-	said.Progress = "two"
+	said.Progress, said.Call = "two", &forge.PersonCall{Key: said.Call.Key, Body: "It needs you, still."}
 	a.says(t, said)
 	a.comment(t, "two")
 	said.Call, said.Progress = nil, "three"

@@ -140,6 +140,27 @@ func TestAStopIsACommentOfItsOwn(t *testing.T) {
 	}
 }
 
+// Words in a comment do less than flags of the command line, so a step that has one is offered as a command only.
+func TestOnlyWhatACommentCanOrderIsOffered(t *testing.T) {
+	t.Parallel()
+	run := implementing()
+	other := workflow.NextStep{Verb: workflow.VerbRun, Runs: []string{"7"}}
+	unsandboxed := run.Ask("", workflow.VerbResume)
+	unsandboxed.Unsandboxed = true
+	for want, step := range map[string]workflow.NextStep{
+		"/signalbox retry": run.Ask("", workflow.VerbRetry), "/signalbox resume": run.ThenResume(), "/signalbox stop": run.Ask("", workflow.VerbStop),
+	} {
+		if got := order(&run, step); got != want {
+			t.Errorf("%+v is offered as %q", step, got)
+		}
+	}
+	for _, step := range []workflow.NextStep{run.GiveUp(""), run.Forced(""), unsandboxed, other, workflow.Advice("x"), run.Ask("", workflow.VerbLogs), run.ThenResume().Following(other)} {
+		if got := order(&run, step); got != "" {
+			t.Errorf("%+v is offered as %q", step, got)
+		}
+	}
+}
+
 func TestAQuestionSaysHowItIsAnswered(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
