@@ -32,9 +32,9 @@ func (a *Run) stop(r *workflow.Run) string {
 	if r.State == workflow.Failed {
 		title = language.HasFailed
 	}
-	_, _ = fmt.Fprintf(&b, "### %s: %s\n\n", a.Language.Say(title), escaped(r.Error.Title))
+	_, _ = fmt.Fprintf(&b, "### %s: %s\n\n", a.Language.Say(title), a.escaped(r.Error.Title))
 	if r.Error.Message != "" {
-		b.WriteString(fenced(r.Error.Message) + "\n\n")
+		b.WriteString(a.fenced(r.Error.Message) + "\n\n")
 	}
 	if len(r.Error.Next) > 0 {
 		b.WriteString(a.Language.Say(language.WhatToDo) + "\n\n")
@@ -45,7 +45,7 @@ func (a *Run) stop(r *workflow.Run) string {
 	if commit := a.commit(r); commit != "" {
 		b.WriteString("\n" + a.Language.Say(language.RowCommit) + ": " + commit + "\n")
 	}
-	b.WriteString("\n" + a.Language.Say(language.Reason, code(r.Error.ReasonCode, maxLine), code(r.RunID, maxLine)) + "\n")
+	b.WriteString("\n" + a.Language.Say(language.Reason, a.code(r.Error.ReasonCode, maxLine), a.code(r.RunID, maxLine)) + "\n")
 	return b.String()
 }
 
@@ -60,14 +60,14 @@ func (a *Run) approval(r *workflow.Run) string {
 func (a *Run) question(r *workflow.Run) string {
 	q := r.Details.Question
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "### %s\n\n", a.Language.Say(language.Asks, code(q.ID, maxLine)))
+	_, _ = fmt.Fprintf(&b, "### %s\n\n", a.Language.Say(language.Asks, a.code(q.ID, maxLine)))
 	if q.Tool != "" {
-		b.WriteString(a.Language.Say(language.MayUse, string(q.Role), code(q.Tool, maxLine)) + "\n\n")
+		b.WriteString(a.Language.Say(language.MayUse, string(q.Role), a.code(q.Tool, maxLine)) + "\n\n")
 	}
 	if q.Subject != "" && !strings.Contains(q.Text, q.Subject) {
-		b.WriteString(fenced(q.Subject) + "\n\n")
+		b.WriteString(a.fenced(q.Subject) + "\n\n")
 	}
-	b.WriteString(fenced(q.Text) + "\n\n")
+	b.WriteString(a.fenced(q.Text) + "\n\n")
 	if q.Altered {
 		b.WriteString(a.Language.Say(language.Altered) + "\n\n")
 	}
@@ -75,12 +75,12 @@ func (a *Run) question(r *workflow.Run) string {
 		if i == 0 {
 			b.WriteString(a.Language.Say(language.Options) + "\n\n")
 		}
-		_, _ = fmt.Fprintf(&b, "%d. %s\n", i+1, code(option, maxLine))
+		_, _ = fmt.Fprintf(&b, "%d. %s\n", i+1, a.code(option, maxLine))
 	}
 	b.WriteString("\n" + a.Language.Say(language.WhatToDo) + "\n\n")
 	for _, way := range answers(q) {
-		_, _ = fmt.Fprintf(&b, "- %s: %s, %s %s\n", a.Language.Say(way.text), code("signalbox answer "+r.Ref()+" "+way.flag, maxLine), a.Language.Say(language.Here),
-			code("/signalbox answer "+way.word, maxLine))
+		_, _ = fmt.Fprintf(&b, "- %s: %s, %s %s\n", a.Language.Say(way.text), a.code("signalbox answer "+r.Ref()+" "+way.flag, maxLine), a.Language.Say(language.Here),
+			a.code("/signalbox answer "+way.word, maxLine))
 	}
 	b.WriteString("\n" + a.Language.Say(language.Until, at(q.Until)) + "\n")
 	return b.String()
@@ -110,6 +110,6 @@ func (a *Run) SetUpComment(r *workflow.Run, english string) string {
 	if a.Language != language.Japanese || s == nil {
 		return english
 	}
-	return a.Redact.String(a.Language.Say(language.SetupComment, code(s.Name, maxLine), fenced(s.LastError()), s.NetworkRetries, r.Details.Used.SetUpRepairs,
-		r.Details.Settings.Limits.SetUpRepairs, code(string(s.Class), maxLine)))
+	return a.Redact.String(a.Language.Say(language.SetupComment, a.code(s.Name, maxLine), a.fenced(s.LastError()), s.NetworkRetries, r.Details.Used.SetUpRepairs,
+		r.Details.Settings.Limits.SetUpRepairs, a.code(string(s.Class), maxLine)))
 }

@@ -43,10 +43,10 @@ func (a *Run) headline(r *workflow.Run) string {
 	state := "**" + a.Language.State(r.State) + "** · "
 	switch q := r.Details.Question; {
 	case q != nil:
-		return state + a.Language.Say(language.Waiting, code(q.ID, maxLine)) + ": " + code("signalbox answer "+r.Ref(), maxLine) + ", " +
-			a.Language.Say(language.Here) + " " + code("/signalbox answer …", maxLine)
+		return state + a.Language.Say(language.Waiting, a.code(q.ID, maxLine)) + ": " + a.code("signalbox answer "+r.Ref(), maxLine) + ", " +
+			a.Language.Say(language.Here) + " " + a.code("/signalbox answer …", maxLine)
 	case r.Error != nil:
-		said := state + escaped(r.Error.Title)
+		said := state + a.escaped(r.Error.Title)
 		if s, ok := foremost(r, r.Error.Next); ok {
 			said += " · " + a.step(r, s)
 		}
@@ -56,7 +56,7 @@ func (a *Run) headline(r *workflow.Run) string {
 	case r.State.Final():
 		return state + a.Language.Say(language.NothingToDo)
 	}
-	return state + a.Language.Doing(r.Details.Phase) + " · " + a.Language.Say(language.NothingToDo) + " · " + a.Language.Say(language.Follow) + " " + code(commandline.For(r, workflow.VerbStatus), maxLine)
+	return state + a.Language.Doing(r.Details.Phase) + " · " + a.Language.Say(language.NothingToDo) + " · " + a.Language.Say(language.Follow) + " " + a.code(commandline.For(r, workflow.VerbStatus), maxLine)
 }
 
 // marks of phases and steps.
@@ -70,14 +70,14 @@ func (a *Run) history(r *workflow.Run) string {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format+"\n", args...) }
 	p("| | %s | %s | %s |\n|---|---|---|---|", say(language.ColumnPhase), say(language.ColumnState), say(language.ColumnNote))
 	for _, record := range r.Details.Phases {
-		p("| %d | %s | %s %s | %s |", record.Phase, record.Step, statusMarks[record.Status], strings.ToLower(string(record.Status)), cell(code(record.Note, maxNote)))
+		p("| %d | %s | %s %s | %s |", record.Phase, record.Step, statusMarks[record.Status], strings.ToLower(string(record.Status)), cell(a.code(record.Note, maxNote)))
 	}
 	if len(r.Steps) > 0 {
 		p("\n| | %s | %s | %s | %s |\n|---|---|---|---|---|", say(language.ColumnStep), say(language.ColumnState), say(language.ColumnChange), say(language.ColumnTest))
 	}
 	for i := range r.Steps[:min(len(r.Steps), maxRows)] {
 		s := &r.Steps[i]
-		p("| %s | %s | %s %s | +%d −%d | %s |", code(s.StepID, maxNote), cell(code(s.Title, maxNote)), statusMarks[s.Status], strings.ToLower(string(s.Status)),
+		p("| %s | %s | %s %s | +%d −%d | %s |", a.code(s.StepID, maxNote), cell(a.code(s.Title, maxNote)), statusMarks[s.Status], strings.ToLower(string(s.Status)),
 			s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted, strings.ToLower(s.Test.Words()))
 	}
 	tests := r.Details.Evidence
@@ -86,7 +86,7 @@ func (a *Run) history(r *workflow.Run) string {
 	}
 	p("\n| %s | %s | %s |\n|---|---|---|", say(language.ColumnTest), say(language.ColumnCommit), say(language.ColumnResult))
 	for _, e := range tests[max(len(tests)-maxRows, 0):] {
-		p("| %s | %s | %s |", cell(code(e.Command, maxNote)), short(e.Commit), cell(a.tested(e)))
+		p("| %s | %s | %s |", cell(a.code(e.Command, maxNote)), a.short(e.Commit), cell(a.tested(e)))
 	}
 	if more := len(tests) - maxRows; more > 0 {
 		p("\n%s", a.Language.Say(language.MoreTests, more))

@@ -19,7 +19,7 @@ type row struct {
 func (a *Run) rows(r *workflow.Run) []row {
 	j := &r.Details
 	rows := []row{{language.RowCommit, a.commit(r)}, {language.RowTests, a.Language.Say(language.NoTest)}, {language.RowChange, a.change(r)}, {language.RowCost, a.cost(r)},
-		{language.RowSetup, a.setup(r)}, {language.RowDeadline, a.deadline(r)}, {language.RowRun, code(r.RunID, maxLine)}}
+		{language.RowSetup, a.setup(r)}, {language.RowDeadline, a.deadline(r)}, {language.RowRun, a.code(r.RunID, maxLine)}}
 	if n := len(j.Evidence); n > 0 {
 		rows[1].value = a.tested(j.Evidence[n-1])
 	}
@@ -42,7 +42,7 @@ func (a *Run) commit(r *workflow.Run) string {
 	if j.Branch == "" {
 		return ""
 	}
-	return a.Language.Say(language.OnBranch, short(cmp.Or(j.MergeCommit, j.Head, j.BaseCommit)), code(j.Branch, maxLine))
+	return a.Language.Say(language.OnBranch, a.short(cmp.Or(j.MergeCommit, j.Head, j.BaseCommit)), a.code(j.Branch, maxLine))
 }
 
 func (a *Run) tested(e workflow.Evidence) string {
@@ -53,7 +53,7 @@ func (a *Run) tested(e workflow.Evidence) string {
 	case e.Passed:
 		key = language.TestPassed
 	}
-	return a.Language.Say(key, short(e.Commit), fmt.Sprint(e.Purpose, ", ", time.Duration(e.DurationMS)*time.Millisecond))
+	return a.Language.Say(key, a.short(e.Commit), fmt.Sprint(e.Purpose, ", ", time.Duration(e.DurationMS)*time.Millisecond))
 }
 
 // change is the size of what the steps recorded.
@@ -88,7 +88,7 @@ func (a *Run) setup(r *workflow.Run) string {
 	if j.EnvID == "" {
 		return ""
 	}
-	said := code(j.Isolation, maxLine)
+	said := a.code(j.Isolation, maxLine)
 	if s := j.SetUp; s != nil {
 		key := language.SetupReady
 		switch {
@@ -99,7 +99,7 @@ func (a *Run) setup(r *workflow.Run) string {
 		case s.Warm:
 			key = language.SetupWarm
 		}
-		said = a.Language.Say(key, code(s.Name, maxLine))
+		said = a.Language.Say(key, a.code(s.Name, maxLine))
 	}
 	if j.Isolation == workflow.IsolationNone {
 		said = a.Language.Say(language.NotIsolated, said)

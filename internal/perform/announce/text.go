@@ -19,9 +19,9 @@ const (
 	maxRows    = 40
 )
 
-// code shows an untrusted text as one line of code, in which nothing acts.
-func code(text string, limit int) string {
-	text = strings.TrimSpace(strings.ReplaceAll(redact.Line(text, limit), "`", "'"))
+// code shows an untrusted text as one line of code, in which nothing acts. Secrets are removed before anything is cut: a part of one is not known.
+func (a *Run) code(text string, limit int) string {
+	text = strings.TrimSpace(strings.ReplaceAll(a.Redact.Line(text, limit), "`", "'"))
 	if text == "" {
 		return ""
 	}
@@ -32,13 +32,13 @@ func code(text string, limit int) string {
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // escaped shows a sentence as it is, whatever it quotes.
-func escaped(text string) string { return markdown.Replace(redact.Line(text, maxLine)) }
+func (a *Run) escaped(text string) string { return markdown.Replace(a.Redact.Line(text, maxLine)) }
 
 var markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "|", `\|`, "~", `\~`)
 
 // fenced shows the end of a message, where programs say what went wrong.
-func fenced(text string) string {
-	text = strings.TrimSpace(redact.Clean(text))
+func (a *Run) fenced(text string) string {
+	text = strings.TrimSpace(a.Redact.Text(text))
 	if runes := []rune(text); len(runes) > maxMessage {
 		text = "… " + string(runes[len(runes)-maxMessage:])
 	}
@@ -47,7 +47,7 @@ func fenced(text string) string {
 
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
 
-func short(commit string) string { return code(fmt.Sprintf("%.10s", commit), maxLine) }
+func (a *Run) short(commit string) string { return a.code(fmt.Sprintf("%.10s", commit), maxLine) }
 
 // ordered are the verbs that people can write in a comment, too.
 var ordered = map[workflow.Verb]string{
@@ -69,15 +69,15 @@ func order(r *workflow.Run, s workflow.NextStep) string {
 
 // step says what to do, and the command, and what to write instead.
 func (a *Run) step(r *workflow.Run, s workflow.NextStep) string {
-	said := escaped(a.Language.Step(s))
+	said := a.escaped(a.Language.Step(s))
 	if args := commandline.Arguments(s); len(args) > 0 {
 		if said != "" {
 			said += ": "
 		}
-		said += code(commandline.Quote(args), maxLine)
+		said += a.code(commandline.Quote(args), maxLine)
 	}
 	if word := order(r, s); word != "" {
-		said += ", " + a.Language.Say(language.Here) + " " + code(word, maxLine)
+		said += ", " + a.Language.Say(language.Here) + " " + a.code(word, maxLine)
 	}
 	for _, next := range s.Then {
 		said += "; " + a.step(r, next)

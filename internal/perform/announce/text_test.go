@@ -207,6 +207,20 @@ func TestNoTextOfStrangersLeavesItsPlace(t *testing.T) {
 	}
 }
 
+func TestASecretIsRemovedBeforeATextIsCut(t *testing.T) {
+	t.Parallel()
+	const secret = "mellon-mellon"
+	a := in("")
+	for n := range len(secret) {
+		long := strings.Repeat("y ", maxMessage) + secret
+		for _, shown := range []string{a.code(strings.Repeat("x", maxNote-n)+" "+secret, maxNote), a.escaped(strings.Repeat("x", maxLine-n) + " " + secret), a.fenced(long + strings.Repeat(" z", (maxMessage-n)/2))} {
+			if strings.Contains(shown, "mell") || strings.Contains(shown, "llon") {
+				t.Fatalf("it shows %q", shown)
+			}
+		}
+	}
+}
+
 func TestAFailedSetupIsToldAsTheSpecificationHasIt(t *testing.T) {
 	t.Parallel()
 	run := implementing()
