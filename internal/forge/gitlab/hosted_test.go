@@ -50,7 +50,7 @@ func TestForge(t *testing.T) {
 func TestAnExactMergeOverHTTPKeepsTheIssueApartFromTheMergeRequestOfItsNumber(t *testing.T) {
 	t.Parallel()
 	s := gitlabtest.NewBelow(t, "/gitlab")
-	h := harness(t, s, hosted.Exact, s.Remote(), 1)
+	h := harness(t, s, driverAt, hosted.Exact, s.Remote(), 1)
 	f := h.Open(t)
 	change := forge.PullRequest{Key: "run-1", Request: h.Request.ID, Title: "Change", Branch: "signalbox/1-a", Base: "main", Head: s.Commit("elsewhere", map[string]string{"a": "1"})}
 	hostedtest.Git(t, h.Project, "fetch", "--quiet", "origin", "elsewhere")
@@ -61,7 +61,6 @@ func TestAnExactMergeOverHTTPKeepsTheIssueApartFromTheMergeRequestOfItsNumber(t 
 	if pr.Number != h.Request.Number {
 		t.Fatalf("the merge request has number %d, and the issue %d", pr.Number, h.Request.Number)
 	}
-	ok(t, f.Comment(t.Context(), h.Request, "signalbox/merged", "on the issue"))
 	check := must(f.Checks(t.Context(), pr.Number))(t)
 	merged := must(f.Merge(t.Context(), pr.Number, check, "m"))(t)
 	ok(t, f.CloseRequest(t.Context(), h.Request, merged.MergeCommit))
@@ -69,8 +68,44 @@ func TestAnExactMergeOverHTTPKeepsTheIssueApartFromTheMergeRequestOfItsNumber(t 
 		t.Errorf("merged as %+v; main is at %s, and the branch at %q", merged, s.Head("main"), s.Head(change.Branch))
 	}
 	s.With(func(st *gitlabtest.State) {
-		if m := st.Merges[1]; m.State != "merged" || m.Merge != merged.MergeCommit || !st.Issues[1].Closed || len(st.Notes) != 2 {
+		if m := st.Merges[1]; m.State != "merged" || m.Merge != merged.MergeCommit || !st.Issues[1].Closed || len(st.Notes) != 1 {
 			t.Errorf("GitLab has %+v, %+v and %d notes", m, st.Issues[1], len(st.Notes))
+		}
+	})
+}
+
+// blind is a server that doesn't notice merges that are pushed.
+type blind struct{ *gitlab.Server }
+
+func (b blind) Repository(ctx context.Context) (forge.Repository, error) {
+	r, err := b.Server.Repository(ctx)
+	r.SeesPushes = false
+	return r, err
+}
+
+// A merge that isn't noticed is told on the merge request. What is recorded about the issue of the same number is another comment.
+func TestAMergeThatIsNotNoticedIsToldOnTheMergeRequest(t *testing.T) {
+	t.Parallel()
+	s := gitlabtest.New(t)
+	s.With(func(st *gitlabtest.State) { st.Unnoticed = true })
+	h := harness(t, s, func(url string, over http.RoundTripper) (forge.Server, error) {
+		driver, err := driverAt(url, over)
+		if err != nil {
+			return nil, err
+		}
+		return blind{driver.(*gitlab.Server)}, nil
+	}, hosted.Exact, s.Repository, 1)
+	f := h.Open(t)
+	change := forge.PullRequest{Key: "run-1", Request: h.Request.ID, Title: "Change", Branch: "signalbox/1-a", Base: "main", Head: s.Commit("elsewhere", map[string]string{"a": "1"})}
+	hostedtest.Git(t, h.Project, "fetch", "--quiet", "origin", "elsewhere")
+	pr := must(f.OpenPullRequest(t.Context(), change))(t)
+	check := must(f.Checks(t.Context(), pr.Number))(t)
+	merged := must(f.Merge(t.Context(), pr.Number, check, "m"))(t)
+	says := "Merged as " + merged.MergeCommit + "."
+	ok(t, f.Comment(t.Context(), h.Request, "signalbox/merged", says))
+	s.With(func(st *gitlabtest.State) {
+		if len(st.Notes) != 2 || !st.Notes[0].Pull || st.Notes[1].Pull || !strings.HasSuffix(st.Notes[0].Body, says) || !strings.HasSuffix(st.Notes[1].Body, says) || st.Merges[1].State != "closed" {
+			t.Errorf("the merge request is %s, and the notes are %+v", st.Merges[1].State, st.Notes)
 		}
 	})
 }
@@ -102,12 +137,12 @@ func newHarness(t *testing.T, way hosted.Way, overHTTP bool, every int) forgetes
 	t.Helper()
 	s := gitlabtest.New(t)
 	if overHTTP {
-		return harness(t, s, way, s.Remote(), every)
+		return harness(t, s, driverAt, way, s.Remote(), every)
 	}
-	return harness(t, s, way, s.Repository, every)
+	return harness(t, s, driverAt, way, s.Repository, every)
 }
 
-func harness(t *testing.T, s *gitlabtest.Server, way hosted.Way, remote string, every int) forgetest.Harness {
+func harness(t *testing.T, s *gitlabtest.Server, driver hostedtest.Driver, way hosted.Way, remote string, every int) forgetest.Harness {
 	t.Helper()
 	number := s.Issue("Fix it", "Please.")
 	server := hostedtest.Server{URL: s.URL, Remote: remote, Token: "glpat-ada", Inject: s.Inject, Issue: strconv.Itoa(number)}
@@ -125,7 +160,7 @@ func harness(t *testing.T, s *gitlabtest.Server, way hosted.Way, remote string, 
 		s.With(func(st *gitlabtest.State) { count = len(st.Merges) })
 		return count
 	}
-	return hostedtest.Harness(t, driverAt, server, way, every)
+	return hostedtest.Harness(t, driver, server, way, every)
 }
 
 func start(t *testing.T) (*gitlabtest.Server, *gitlab.Server) {

@@ -136,6 +136,25 @@ func TestRefusedMergesSayWhatCanBeDone(t *testing.T) {
 	}
 }
 
+// The head may move after the driver looked at it: GitLab itself is told which one to merge.
+func TestAHeadThatMovesInTheLastMomentIsNotMerged(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	p := propose(t, s, driver, "topic")
+	arrived, moved := make(chan struct{}), make(chan struct{})
+	s.Inject(gitlabtest.Fault{Method: http.MethodPut, Path: "/merge", Arrived: arrived, Wait: moved})
+	result := make(chan error, 1)
+	go func() { result <- driver.MergeProposal(t.Context(), p.Number, p.Head, "m") }()
+	<-arrived
+	base := s.Head("main")
+	s.Commit("topic", map[string]string{"topic": "untested"})
+	close(moved)
+	wantIs(t, <-result, forge.ErrHeadMoved)
+	if s.Head("main") != base {
+		t.Error("the untested head was merged")
+	}
+}
+
 func TestATrainTakesOnlyTheTestedHead(t *testing.T) {
 	t.Parallel()
 	s, driver := start(t)

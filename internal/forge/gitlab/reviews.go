@@ -82,7 +82,8 @@ func (s *Server) Threads(ctx context.Context, number int) (threads []forge.Threa
 	return threads, s.wrap(err, "list threads of %d", number)
 }
 
-// thread converts a discussion. GitLab moves its line along with new versions, until the line is gone.
+// thread converts a discussion. GitLab moves its line along with new versions, until the line is gone. Nobody in it is called an application: what
+// those say counts, and GitLab tells them by their names, which anyone can take. Their rights decide, as people's do.
 func (s *Server) thread(d discussion, on forge.Subject, head string) forge.Thread {
 	first := d.Notes[0]
 	t := forge.Thread{ID: d.ID, Resolved: first.Resolved}
@@ -96,7 +97,9 @@ func (s *Server) thread(d discussion, on forge.Subject, head string) forge.Threa
 	}
 	for _, n := range d.Notes {
 		if !n.System {
-			t.Remarks = append(t.Remarks, s.remark(on, n))
+			r := s.remark(on, n)
+			r.ByBot = false
+			t.Remarks = append(t.Remarks, r)
 		}
 	}
 	return t

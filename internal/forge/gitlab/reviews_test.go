@@ -56,6 +56,10 @@ func TestThreadsAreAnsweredAndResolved(t *testing.T) {
 	ok(t, driver.Answer(t.Context(), p.Number, threads[0], "because", true))
 	ok(t, driver.Answer(t.Context(), p.Number, threads[1], "", false))
 	threads = must(driver.Threads(t.Context(), p.Number))(t)
+	s.Add(gitlabtest.Note{Pull: true, Number: p.Number, Author: gitlabtest.Robot, Body: "x", Type: "DiffNote", Discussion: "bots", Head: p.Head})
+	if r := must(driver.Threads(t.Context(), p.Number))(t)[2].Remarks; r[0].ByBot {
+		t.Errorf("a name makes a program of %+v", r[0])
+	}
 	if r := threads[0].Remarks; !threads[0].Resolved || len(r) != 2 || r[1].Body != "because" || r[1].Author != gitlabtest.Person || r[1].On != forge.OnPull(p.Number) || threads[1].Resolved {
 		t.Errorf("the threads are %+v", threads)
 	}

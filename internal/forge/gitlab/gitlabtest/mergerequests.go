@@ -56,6 +56,9 @@ func (s *Server) pushed() {
 			m.Head, m.Pipeline = head, 0
 			m.Versions = append(m.Versions, Version{head, s.state.tick()})
 		}
+		if s.state.Unnoticed {
+			continue
+		}
 		if commit, landed := s.Landed(m.Head, m.Base); landed && m.Head != "" {
 			s.state.merged(m, commit)
 		} else if head == "" {

@@ -74,6 +74,8 @@ type State struct {
 	// Rules are those of approval. RulesStatus is answered instead, if it is not 0.
 	Rules       []map[string]any
 	RulesStatus int
+	// Unnoticed: GitLab doesn't look at what is pushed.
+	Unnoticed bool
 	// Remaining is what is left of 2,000 calls a minute.
 	Remaining int
 
