@@ -20,6 +20,8 @@ import (
 const (
 	// apart is how long a server gets no edit that only tells of another phase.
 	apart = 15 * time.Second
+	// maxFailed bounds how the time between tries doubles: to 16 minutes.
+	maxFailed = 6
 	// patience is how long a run waits for a server that is slow to take an announcement.
 	patience = 30 * time.Second
 	// again is how soon the last state of a run is told once more if the server failed.
@@ -45,6 +47,8 @@ type Run struct {
 	transition  int
 	// next is when another phase may be told, blocked when the server takes calls again.
 	next, blocked time.Time
+	// failed is how often the server failed since it took an announcement.
+	failed int
 	// later is what was put off.
 	later *workflow.Run
 	// seen is the question in the latest run that Observe saw. asked has that run.
@@ -95,10 +99,11 @@ func (a *Run) tell(ctx context.Context, run workflow.Run, request func(context.C
 		a.request = &found
 	}
 	if err = a.write(ctx, &run); err == nil {
-		a.told = n
+		a.told, a.failed = n, 0
 		return nil
 	}
-	a.later = &run
+	a.later, a.next = &run, now.Add(apart<<min(a.failed, maxFailed))
+	a.failed++
 	if failed := (*forge.Failure)(nil); errors.As(err, &failed) && failed.Kind == forge.Limited {
 		a.blocked = now.Add(max(failed.RetryAfter, apart))
 	}

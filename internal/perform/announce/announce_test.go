@@ -232,6 +232,28 @@ func TestAFailureIsTriedAgainLaterAndNeverMatters(t *testing.T) {
 	s.tells(t, question, 4)
 }
 
+func TestAServerThatStaysDownIsTriedEverMoreRarely(t *testing.T) {
+	t.Parallel()
+	s := newTelling()
+	for range 100 {
+		s.fail = append(s.fail, &forge.Failure{Kind: forge.Unavailable})
+	}
+	tries := func(during time.Duration) int {
+		before := len(s.said)
+		for range int(during / apart) {
+			_ = s.Tell(t.Context(), s.inPhase(workflow.TDDRed), asked)
+			s.clock.pass(apart)
+		}
+		return len(s.said) - before
+	}
+	if first, later := tries(16*time.Minute), tries(160*time.Minute); first != 7 || later != 10 {
+		t.Errorf("%d tries in 16 minutes, then %d in 160", first, later)
+	}
+	s.fail = nil
+	s.clock.pass(time.Hour)
+	s.tells(t, s.inPhase(workflow.TDDRed), 18)
+}
+
 func TestTheLastStateIsToldTwiceIfTheServerFails(t *testing.T) {
 	t.Parallel()
 	s := newTelling()
