@@ -263,8 +263,9 @@ type (
 	Answering interface {
 		Answer(ctx context.Context, number int, thread Thread, body string, resolve bool) error
 	}
-	// Queue puts a pull request into the forge's own merge queue or train.
+	// Queue puts a pull request into the forge's own merge queue or train, once, and tells whether it is there.
 	Queue interface {
+		Queued(ctx context.Context, number int) (bool, error)
 		Enqueue(ctx context.Context, number int, head string) error
 	}
 	// Recorder marks a pull request as merged by a commit that was pushed to its base. A server may refuse that.

@@ -59,20 +59,9 @@ func (s *Server) notMerged(ctx context.Context, number int, head string, refused
 
 // Enqueue puts the pull request into the merge queue. One that is in it, or merged, stays as it is.
 func (s *Server) Enqueue(ctx context.Context, number int, head string) error {
-	var answer struct {
-		Repository struct {
-			PullRequest struct {
-				ID, State, HeadRefOid string
-				MergeQueueEntry       *struct{ ID string }
-			}
-		}
-	}
-	err := s.query(ctx, queueQuery, s.numbered(number), &answer)
-	p := answer.Repository.PullRequest
+	p, err := s.queuing(ctx, number)
 	switch {
 	case err != nil:
-	case p.ID == "":
-		err = errNoData
 	case p.State == "MERGED":
 	case p.HeadRefOid != head:
 		err = forge.ErrHeadMoved
@@ -80,6 +69,29 @@ func (s *Server) Enqueue(ctx context.Context, number int, head string) error {
 		err = s.query(ctx, enqueueMutation, map[string]any{"pull": p.ID, "head": head}, nil)
 	}
 	return s.wrap(err, "enqueue pull request %d", number)
+}
+
+// Queued reports whether a pull request is in the merge queue.
+func (s *Server) Queued(ctx context.Context, number int) (bool, error) {
+	p, err := s.queuing(ctx, number)
+	return p.MergeQueueEntry != nil, s.wrap(err, "read the merge queue's entry of %d", number)
+}
+
+// queuing is what GitHub has of a pull request that its queue may merge.
+type queuing struct {
+	ID, State, HeadRefOid string
+	MergeQueueEntry       *struct{ ID string }
+}
+
+func (s *Server) queuing(ctx context.Context, number int) (queuing, error) {
+	var answer struct {
+		Repository struct{ PullRequest queuing }
+	}
+	err := s.query(ctx, queueQuery, s.numbered(number), &answer)
+	if err == nil && answer.Repository.PullRequest.ID == "" {
+		err = errNoData
+	}
+	return answer.Repository.PullRequest, err
 }
 
 func (s *Server) numbered(number int) map[string]any {

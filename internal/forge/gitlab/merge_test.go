@@ -159,7 +159,17 @@ func TestATrainTakesOnlyTheTestedHead(t *testing.T) {
 	t.Parallel()
 	s, driver := start(t)
 	p := propose(t, s, driver, "topic")
+	aboard := func(want bool) {
+		t.Helper()
+		if got := must(driver.Queued(t.Context(), p.Number))(t); got != want {
+			t.Errorf("it is on the train: %t", got)
+		}
+	}
+	aboard(false)
 	ok(t, driver.Enqueue(t.Context(), p.Number, p.Head))
+	aboard(true)
+	s.With(func(st *gitlabtest.State) { st.Merges[p.Number].Train = "merged" })
+	aboard(false)
 	wantIs(t, driver.Enqueue(t.Context(), p.Number, s.Head("main")), forge.ErrHeadMoved)
 	wantIs(t, driver.Enqueue(t.Context(), 99, p.Head), forge.ErrNotFound)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"signalbox/internal/forge"
 )
@@ -123,6 +124,16 @@ func (s *Server) merge(ctx context.Context, number int, head, message string) er
 		return fmt.Errorf("%w: the server says %q", forge.ErrNotReady, f.Message)
 	}
 	return f
+}
+
+// Queued reports whether a merge request is on the merge train.
+func (s *Server) Queued(ctx context.Context, number int) (bool, error) {
+	var car struct{ Status string }
+	_, err := s.call(ctx, request{method: http.MethodGet, path: "merge_trains/merge_requests/%d", args: []any{number}, out: &car})
+	if err = s.wrap(err, "read the place of merge request %d on the merge train", number); errors.Is(err, forge.ErrNotFound) {
+		return false, nil
+	}
+	return slices.Contains([]string{"idle", "fresh", "stale", "merging"}, car.Status), err
 }
 
 // Enqueue puts a merge request onto the merge train of its target branch. Only some plans have trains.

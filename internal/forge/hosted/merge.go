@@ -26,6 +26,9 @@ func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, mess
 		pr, err = f.Git.RecordMerge(ctx, number, p.MergeCommit)
 		if errors.Is(err, forge.ErrUntested) {
 			untested, err = err, nil
+			if queued, unread := f.queued(number).Load(ctx); unread == nil && queued.Head == pr.Head { // the queue tested what it merged
+				untested = nil
+			}
 		}
 	case pr.State == forge.Closed || p.State == forge.Closed:
 		err = errors.New("it was closed unmerged")
@@ -63,6 +66,9 @@ func (f *Forge) merge(ctx context.Context, pr forge.PullRequest, p forge.Proposa
 		return pr, err
 	} else if failed != nil {
 		return pr, fmt.Errorf("the forge's check %q failed: %w", redact.Line(failed.Name, maxTitle), forge.ErrNoChecks)
+	}
+	if way == Queue {
+		return pr, f.enqueue(ctx, pr)
 	}
 	if way == Exact {
 		merged, err := f.Git.Merge(ctx, pr.Number, checked, message)

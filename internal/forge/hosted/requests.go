@@ -24,7 +24,8 @@ const (
 	maxLabelText = 100
 )
 
-// issuesKind is where this machine's records about issues are: opened.json, and <number>.json or pull-<number>.json for our comments.
+// issuesKind is where this machine's records about issues are: opened.json, <number>.json or pull-<number>.json for our comments, and
+// queued-<number>.json.
 const issuesKind = "issues"
 
 var (

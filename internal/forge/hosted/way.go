@@ -22,8 +22,8 @@ const (
 	Queue Way = "queue"
 )
 
-// errNoQueue: the server merges by a queue only.
-var errNoQueue = errors.New("merge queues are not supported yet")
+// errNoQueue: the branch has no queue, so nothing would ever merge.
+var errNoQueue = errors.New("the branch has no merge queue")
 
 // Choose returns the way to merge into a branch, and why: the wanted one, or the surest that the server allows. An empty wish is none.
 func Choose(wanted Way, r forge.Repository, asked forge.Requirements) (way Way, why string, err error) {
@@ -32,10 +32,12 @@ func Choose(wanted Way, r forge.Repository, asked forge.Requirements) (way Way, 
 		return "", "", fmt.Errorf("%w: the branch is protected against pushes, and the configured way to merge is %q", forge.ErrRemote, Exact)
 	case wanted == Exact:
 		return Exact, configured, nil
-	case wanted != Guarded && wanted != "":
+	case wanted == Queue && !asked.Queue:
 		return "", "", fmt.Errorf("the configured way to merge is %q: %w", wanted, errNoQueue)
+	case asked.Queue && wanted != Guarded:
+		return Queue, "the branch has a merge queue; its CI has to run for the queue too", nil
 	case asked.Queue:
-		return "", "", fmt.Errorf("the server merges into the branch by a queue: %w", errNoQueue)
+		return "", "", fmt.Errorf("%w: the server merges into the branch by a queue, and the configured way to merge is %q", forge.ErrRemote, Guarded)
 	case wanted == Guarded:
 		return Guarded, configured, nil
 	case asked.Unknown:

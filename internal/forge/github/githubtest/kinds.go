@@ -111,6 +111,19 @@ func (s *Server) Review(number int, author, state, body string) {
 	})
 }
 
+// MergeQueued has the queue merge a pull request that it has.
+func (s *Server) MergeQueued(number int) {
+	s.With(func(st *State) {
+		p := st.Pulls[number]
+		base := s.Head(p.Base)
+		tree, _ := s.Merged(base, p.Queued)
+		p.Merge = s.MustRun("Merge by the queue\n", "commit-tree", tree, "-p", base, "-p", p.Queued)
+		s.MustRun("", "update-ref", "refs/heads/"+p.Base, p.Merge, base)
+		now := st.tick()
+		p.Head, p.Queued, p.Closed, p.Merged, p.Updated = p.Queued, "", true, &now, now
+	})
+}
+
 // number is the next one of issues and pull requests, which share their numbers.
 func (st *State) number() int { return len(st.Issues) + len(st.Pulls) + 1 }
 

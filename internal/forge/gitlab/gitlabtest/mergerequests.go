@@ -243,7 +243,19 @@ func enqueue(c *call) {
 		c.refuse(http.StatusConflict, "SHA does not match HEAD of source branch")
 		return
 	}
-	c.send(http.StatusCreated, []any{object{"id": c.st.id(), "status": "idle", "target_branch": m.Base, "user": c.user(c.account)}})
+	m.Train = "idle"
+	c.send(http.StatusCreated, []any{object{"id": c.st.id(), "status": m.Train, "target_branch": m.Base, "user": c.user(c.account)}})
+}
+
+func getTrain(c *call) {
+	_, m := c.merge("p4")
+	switch {
+	case m == nil:
+	case m.Train == "":
+		c.refuse(http.StatusNotFound, "404 Not Found")
+	default:
+		c.send(http.StatusOK, object{"id": c.st.id(), "status": m.Train, "target_branch": m.Base})
+	}
 }
 
 func getApprovals(c *call) {

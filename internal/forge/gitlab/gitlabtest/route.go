@@ -66,6 +66,7 @@ func init() { // handlers look at the table by the server
 		"POST " + project + "/merge_requests/{p3}/discussions/{p5}/notes": answerDiscussion,
 		"PUT " + project + "/merge_requests/{p3}/discussions/{p5}":        resolveDiscussion,
 		"POST " + project + "/merge_trains/merge_requests/{p4}":           enqueue,
+		"GET " + project + "/merge_trains/merge_requests/{p4}":            getTrain,
 		"GET " + project + "/repository/branches/{p4}":                    getBranch,
 		"GET " + project + "/repository/commits/{p4}":                     getCommit,
 		"GET " + project + "/repository/commits/{p4}/statuses":            listStatuses,
