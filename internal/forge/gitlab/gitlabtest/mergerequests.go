@@ -19,7 +19,9 @@ type MergeRequest struct {
 	Labels []string
 	// State is opened, closed or merged. Merge is the commit that merged it.
 	State, Merge, Squash string
-	MergedAt             *time.Time
+	// Train is its state on the merge train; empty if it never was there.
+	Train    string
+	MergedAt *time.Time
 	// Standing is what keeps it from being merged, if it is not empty.
 	Standing string
 	// Pipeline is the head pipeline's number; 0 if there is none.
