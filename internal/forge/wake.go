@@ -15,8 +15,9 @@ import (
 type Wake struct {
 	// Event is the vendor's name of what happened, Delivery its id of this message; a repeated message has the same. Both are for the log.
 	Event, Delivery string
-	// Numbers are the issues and pull requests to look at.
+	// Numbers are the issues and pull requests to look at. On says which of both they are, if the server counts them apart; it is empty otherwise.
 	Numbers []int
+	On      []Subject
 	// Commit is what something was reported about. Pull requests with this head are looked at. It is empty for other events.
 	Commit string
 	// MayStart: a person wrote a comment or set a label, which may be an order. Every other event only wakes runs that wait.

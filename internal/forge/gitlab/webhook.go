@@ -102,26 +102,27 @@ func signingKey(secret string) []byte {
 
 // wake is what the event gives to look at.
 func (w webhook) wake() (wake forge.Wake) {
-	add := func(iid int) {
+	add := func(iid int, pull bool) {
 		if iid > 0 {
-			wake.Numbers = []int{iid}
+			wake.Numbers, wake.On = []int{iid}, []forge.Subject{{Number: iid, Pull: pull}}
 		}
 	}
 	switch w.Kind {
 	case "issue", "work_item", "merge_request":
-		add(w.Object.IID)
+		add(w.Object.IID, w.Kind == "merge_request")
 		wake.MayStart = w.Changes.Labels != nil
 	case "note":
-		for _, about := range []*numbered{w.Issue, w.Merge} {
-			if about != nil {
-				add(about.IID)
-			}
+		if w.Issue != nil {
+			add(w.Issue.IID, false)
+		}
+		if w.Merge != nil {
+			add(w.Merge.IID, true)
 		}
 		wake.MayStart = !w.Object.System && (w.Object.Action == "create" || w.Object.Action == "") // older servers don't say
 	case "pipeline":
 		wake.Commit = commitID().FindString(w.Object.SHA)
 		if w.Merge != nil {
-			add(w.Merge.IID)
+			add(w.Merge.IID, true)
 		}
 	case "build":
 		wake.Commit = commitID().FindString(w.SHA)

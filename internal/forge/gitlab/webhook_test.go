@@ -92,7 +92,8 @@ func TestPublishedWebhooksWakeWhatTheyAreAbout(t *testing.T) {
 		if ok {
 			seen++
 		}
-		if got.Event != "Note Hook" || got.Delivery != "72d3162e-cc78-11e3-81ab-4c9367dc0958" || got.Commit != w.Commit || got.MayStart != w.MayStart || len(got.Numbers) != len(w.Numbers) || len(w.Numbers) > 0 && got.Numbers[0] != w.Numbers[0] {
+		if got.Event != "Note Hook" || got.Delivery != "72d3162e-cc78-11e3-81ab-4c9367dc0958" || got.Commit != w.Commit || got.MayStart != w.MayStart || len(got.Numbers) != len(w.Numbers) || len(w.Numbers) > 0 && got.Numbers[0] != w.Numbers[0] || len(got.On) != len(got.Numbers) ||
+			len(got.On) > 0 && got.On[0] != (forge.Subject{Number: got.Numbers[0], Pull: name != "note_issue" && name != "issue"}) {
 			t.Errorf("%s wakes %+v, want %+v", name, got, w)
 		}
 	}
