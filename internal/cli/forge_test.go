@@ -315,7 +315,7 @@ func (h *hub) wants(code int, env []string, says ...string) {
 // agent's call, one pull request and one merge.
 func TestARunGoesOnWhereAForgeRefusedIt(t *testing.T) {
 	t.Parallel()
-	h := newHub(t, ", ci: none")
+	h := newHub(t, ", ci: none, labels: true")
 	h.Inject(githubtest.Fault{Method: "POST", Path: "/pulls", Status: 401, Body: `{"message":"Bad credentials"}`})
 	out := h.by(3, "run", "42")
 	for _, says := range []string{"FORGE_UNAUTHORIZED", "start Signalbox with it in ENTRY_WORD", "signalbox resume 42"} {
@@ -323,12 +323,33 @@ func TestARunGoesOnWhereAForgeRefusedIt(t *testing.T) {
 			t.Errorf("without %q:\n%s", says, out)
 		}
 	}
+	h.calledForAPerson("`FORGE_UNAUTHORIZED`", false, "signalbox:needs-input")
 	h.Inject(githubtest.Fault{Method: "POST", Path: "/pulls", Status: 429, Header: map[string][]string{"Retry-After": {"1"}}, Body: `{"message":"slow down"}`})
 	if out := h.by(0, "resume", "42"); !strings.Contains(out, "too many calls") {
 		t.Errorf("it does not say that it waits:\n%s", out)
 	}
 	h.isMerged(42, h.stages()["42"].Details.Head)
+	h.calledForAPerson("`FORGE_UNAUTHORIZED`", true, "signalbox:done")
 	if calls := strings.Count(h.agentLog(), "SIGNALBOX_ISSUE=42"); calls != 1 {
 		t.Errorf("the agent was called %d times", calls)
 	}
+}
+
+// calledForAPerson wants one comment on issue 42 that calls for a person because of reason, and the label of the run's state.
+func (h *hub) calledForAPerson(reason string, answered bool, label string) {
+	h.Helper()
+	h.With(func(st *githubtest.State) {
+		var calls []githubtest.Comment
+		for _, c := range st.Comments {
+			if strings.Contains(c.Body, "Signalbox needs you") {
+				calls = append(calls, *c)
+			}
+		}
+		if len(calls) != 1 || calls[0].Number != 42 || calls[0].Minimized != answered || !strings.Contains(calls[0].Body, reason) || !strings.Contains(calls[0].Body, "or comment `/signalbox resume`") {
+			h.Errorf("people are called by %+v", calls)
+		}
+		if labels := st.Issues[42].Labels; !slices.Equal(labels, []string{"bug", label}) {
+			h.Errorf("the labels are %q, want %s", labels, label)
+		}
+	})
 }

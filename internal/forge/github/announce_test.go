@@ -193,3 +193,19 @@ func TestWhatTheServerRefusesIsLeftOut(t *testing.T) {
 		t.Errorf("with a limit it calls %v", calls)
 	}
 }
+
+func TestOurOwnStatusIsNoCheckOfTheForge(t *testing.T) {
+	t.Parallel()
+	a := startAnnouncing(t)
+	change := forge.PullRequest{Key: "run-1", Request: "1", Title: "Change", Branch: "signalbox/1-a", Base: "main", Head: committed(t, a.Project)}
+	pr := must(a.forge.OpenPullRequest(t.Context(), change))(t)
+	a.says(t, forge.Announcement{Run: "run-1", Progress: "x", Data: "{}", Pull: pr.Number, Head: change.Head, Verdicts: []forge.Verdict{{Name: forge.VerdictTests, State: forge.Failed}}})
+	a.With(func(st *githubtest.State) {
+		if len(st.Statuses) != 1 || st.Statuses[0].State != "failure" {
+			t.Errorf("the statuses are %+v", st.Statuses)
+		}
+	})
+	if check := must(a.forge.Checks(t.Context(), pr.Number))(t); check.State != forge.CheckPassed {
+		t.Errorf("our own status is taken for %+v", check)
+	}
+}
