@@ -19,10 +19,11 @@ import (
 // of ours. "*" stands for every package; a pattern's last "/*" for any name.
 var packages = map[string][]string{
 	"lazy":                        {}, // patterns compiled on first use: every package may import it
-	"workflow":                    {"workflow/policy", "workflow/wording"},
+	"workflow":                    {"workflow/budget", "workflow/policy", "workflow/wording"},
+	"workflow/budget":             {"workflow/wording"},
 	"workflow/policy":             {"workflow/wording"},
 	"workflow/wording":            {},
-	"workflow/machine":            {"workflow", "workflow/policy", "workflow/wording"},
+	"workflow/machine":            {"workflow", "workflow/budget", "workflow/policy", "workflow/wording"},
 	"health":                      {"workflow", "workflow/wording"},
 	"registry":                    {"workflow", "workflow/wording"},
 	"redact":                      {}, // whoever takes control characters out asks it: half a sequence left splits a secret that nothing finds again
@@ -96,12 +97,12 @@ var packages = map[string][]string{
 	"permission":                          {},                                                                                    // answers strangers' questions by patterns: text alone
 	"engine":                              {"workflow", "workflow/machine"},                                                      // documents, locks and side effects are interfaces of its own: it knows no file and no program
 	"engine/enginetest":                   {"engine", "workflow", "workflow/machine", "workflow/policy"},
-	"perform":                             {"agent", "commandline", "engine", "environment", "forge", "git", "language", "lazy", "perform/announce", "perform/contract", "perform/report", "perform/testcount", "permission", "place", "process", "redact", "registry", "workflow", "workflow/policy"},
+	"perform":                             {"agent", "commandline", "engine", "environment", "forge", "git", "language", "lazy", "perform/announce", "perform/contract", "perform/report", "perform/testcount", "permission", "place", "process", "redact", "registry", "workflow", "workflow/budget", "workflow/policy"},
 	"perform/announce":                    {"commandline", "engine", "forge", "language", "redact", "registry", "workflow"},
 	"perform/contract":                    {"redact", "schema", "workflow"},
 	"perform/report":                      {"commandline", "redact", "workflow"},
 	"perform/testcount":                   {"git", "lazy", "workflow/policy"},
-	"place":                               {"agent", "engine", "environment", "forge", "git", "process", "redact", "registry", "workflow", "workflow/machine"},
+	"place":                               {"agent", "engine", "environment", "forge", "git", "process", "redact", "registry", "workflow", "workflow/budget", "workflow/machine"},
 	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
 	"tui":                                 {"workflow", "store", "engine"},
 	"web":                                 {"workflow", "store", "engine"},

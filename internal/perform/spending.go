@@ -5,19 +5,20 @@ import (
 	"time"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/budget"
 )
 
 // allowance is the budget of one call.
 type allowance struct {
 	// run and day are what is left of the run's and the day's budget.
-	run, day workflow.Spending
+	run, day budget.Amount
 	// midnight is when the day ends.
 	midnight time.Time
 }
 
 // reached returns the budget that a call with this usage has used up: a code, and words for people; empty if none.
-func (a allowance) reached(u workflow.Usage) (code, budget string) {
-	spent := workflow.Spending{Tokens: u.Tokens(), CostMicroUSD: u.CostMicroUSD}
+func (a allowance) reached(u workflow.Usage) (code, what string) {
+	spent := budget.Amount{Tokens: u.Tokens(), CostMicroUSD: u.CostMicroUSD}
 	if day := spent.Reaches(a.day, "left of limits.per_day"); day != "" {
 		return workflow.AgentDaySpentCode, day
 	}
@@ -28,7 +29,7 @@ func (a allowance) reached(u workflow.Usage) (code, budget string) {
 }
 
 // narrower returns the smaller budget, which a refused request would have exceeded.
-func (a allowance) narrower() (code, budget string) {
+func (a allowance) narrower() (code, what string) {
 	less := func(day, run int64) bool { return day > 0 && (run == 0 || day < run) }
 	if less(a.day.Tokens, a.run.Tokens) || less(a.day.CostMicroUSD, a.run.CostMicroUSD) {
 		return workflow.AgentDaySpentCode, "all that fits into what is left of limits.per_day"

@@ -17,6 +17,7 @@ import (
 	"signalbox/internal/git"
 	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/budget"
 )
 
 // Config is what Places need. PerRun, PerDay and Logger are optional.
@@ -29,8 +30,8 @@ type Config struct {
 	Environments environment.Driver
 	// PerRun is the budget of one run's agents, until a person grants more; nil keeps the budget with which a run
 	// began. PerDay is the budget of all agents together for a day (UTC).
-	PerRun *workflow.Spending
-	PerDay workflow.Spending
+	PerRun *budget.Amount
+	PerDay budget.Amount
 	Now    func() time.Time
 	Logger *slog.Logger
 }

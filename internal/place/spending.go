@@ -8,6 +8,7 @@ import (
 	"signalbox/internal/agent"
 	"signalbox/internal/engine"
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/budget"
 )
 
 // ErrDaySpent and ErrRunSpent: a budget is used up, so no session may begin. The wrapping error says which budget.
@@ -61,7 +62,7 @@ func (p *Place) Spend(ctx context.Context, used agent.Usage) (reached string, er
 		return reached, err
 	}
 	if l := p.Run.Details.Settings.Limits; l.Tokens > 0 || l.CostMicroUSD > 0 {
-		budget := workflow.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD} // its call is counted already
+		budget := budget.Amount{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD} // its call is counted already
 		if reached = p.Run.Overspends(budget); reached != "" {
 			reached = "the request's agents have used " + reached
 		}
@@ -71,15 +72,15 @@ func (p *Place) Spend(ctx context.Context, used agent.Usage) (reached string, er
 
 // Today returns what is left of the day's budget; reached says for people that it's used up. It adds up the usage in all runs,
 // which includes sessions: a separate sum could be wrong after a crash.
-func (p *Places) Today(ctx context.Context) (left workflow.Spending, reached string, err error) {
-	if p.PerDay == (workflow.Spending{}) {
+func (p *Places) Today(ctx context.Context) (left budget.Amount, reached string, err error) {
+	if p.PerDay == (budget.Amount{}) {
 		return left, "", nil
 	}
 	runs, err := p.Runs.Runs(ctx)
 	if err != nil {
 		err = fmt.Errorf("sum up what agents used today: %w", err)
 	}
-	date, spent := workflow.DateOf(p.Now()), workflow.Spending{}
+	date, spent := workflow.DateOf(p.Now()), budget.Amount{}
 	for _, run := range runs {
 		spent = spent.Plus(run.Run.SpentOn(date))
 	}

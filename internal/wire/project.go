@@ -33,6 +33,7 @@ import (
 	"signalbox/internal/store"
 	"signalbox/internal/wire/hosting"
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/budget"
 )
 
 // The store keeps in files what the engine and the actions know by interfaces alone.
@@ -227,7 +228,7 @@ func (p *Project) Engine(c perform.Config, observe func(workflow.Run)) *engine.E
 // Places are the environments of the project's runs, with their budgets.
 func (p *Project) Places() *place.Places {
 	l := Limits(p.Config.Limits)
-	perRun := &workflow.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD, Calls: l.Calls}
+	perRun := &budget.Amount{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD, Calls: l.Calls}
 	return place.New(place.Config{Runs: p.Store, Locks: p.Store, Registry: p.Store.Environments(), Repo: p.Repo, Environments: p.Environments,
 		PerRun: perRun, PerDay: p.PerDay(), Now: time.Now, Logger: p.Log})
 }

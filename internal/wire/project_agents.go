@@ -19,6 +19,7 @@ import (
 	"signalbox/internal/process"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/budget"
 )
 
 // Agents builds the agent of every role that has one.
@@ -46,9 +47,9 @@ func (p *Project) named(ctx context.Context, program string) (map[workflow.Role]
 }
 
 // PerDay is what the agents of all runs may use in a day.
-func (p *Project) PerDay() workflow.Spending {
+func (p *Project) PerDay() budget.Amount {
 	s := p.Config.Limits.PerDay
-	return workflow.Spending{Tokens: s.Tokens, CostMicroUSD: int64(s.CostUSD * 1e6), Calls: s.Calls}
+	return budget.Amount{Tokens: s.Tokens, CostMicroUSD: int64(s.CostUSD * 1e6), Calls: s.Calls}
 }
 
 // WorkflowName is the configured workflow's name; settings reports a broken one.
@@ -92,7 +93,7 @@ func (p *Project) Agent(ctx context.Context, name string, c config.Agent) (built
 
 // ledger counts the day's calls; nil without a limit.
 func (p *Project) ledger() *gateway.Ledger {
-	if l := p.PerDay(); p.day == nil && l != (workflow.Spending{}) {
+	if l := p.PerDay(); p.day == nil && l != (budget.Amount{}) {
 		p.day = gateway.NewLedger(gateway.LedgerConfig{Root: p.Root, Dir: store.SpendingDir, Clock: time.Now,
 			Budget: gateway.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD}, Calls: int64(l.Calls)})
 	}

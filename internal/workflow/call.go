@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"signalbox/internal/workflow/wording"
+	"signalbox/internal/workflow/budget"
 )
 
 // Call is what a call of an agent has used and left so far, beside its answer.
@@ -57,21 +57,13 @@ func (u Usage) String() string {
 	case u.CostMicroUSD == 0:
 		return fmt.Sprintf("%d tokens", u.Tokens())
 	}
-	return fmt.Sprintf("%d tokens, %s", u.Tokens(), dollars(u.CostMicroUSD))
+	return fmt.Sprintf("%d tokens, %s", u.Tokens(), budget.Dollars(u.CostMicroUSD))
 }
 
 // Plus returns the sum of u and v.
 func (u Usage) Plus(v Usage) Usage {
 	return Usage{InputTokens: u.InputTokens + v.InputTokens, CachedTokens: u.CachedTokens + v.CachedTokens,
 		OutputTokens: u.OutputTokens + v.OutputTokens, CostMicroUSD: u.CostMicroUSD + v.CostMicroUSD, Unknown: u.Unknown}
-}
-
-// dollars returns an amount for people, with four digits below a dollar.
-func dollars(microUSD int64) string {
-	if microUSD < 1e6 {
-		return fmt.Sprintf("$%.4f", float64(microUSD)/1e6)
-	}
-	return fmt.Sprintf("$%.2f", float64(microUSD)/1e6)
 }
 
 // Assistant is an agent that took part in the run. Commits and pull requests name it as the author's helper.
@@ -112,57 +104,6 @@ type Day struct {
 // DateOf returns the date of a time, in UTC.
 func DateOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// Spending is what agents used, or may use. As a budget, a part that is 0 has no limit.
-type Spending struct {
-	Tokens       int64
-	CostMicroUSD int64
-	Calls        int
-}
-
-// Plus returns the sum of s and t.
-func (s Spending) Plus(t Spending) Spending {
-	return Spending{s.Tokens + t.Tokens, s.CostMicroUSD + t.CostMicroUSD, s.Calls + t.Calls}
-}
-
-// Reaches says which part of a budget s reaches, naming the setting that holds it; empty if none.
-func (s Spending) Reaches(budget Spending, setting string) string {
-	switch {
-	case budget.Tokens > 0 && s.Tokens >= budget.Tokens:
-		return fmt.Sprintf("%d tokens of %d (%s.tokens)", s.Tokens, budget.Tokens, setting)
-	case budget.CostMicroUSD > 0 && s.CostMicroUSD >= budget.CostMicroUSD:
-		return fmt.Sprintf("%s of %s (%s.cost_usd)", dollars(s.CostMicroUSD), dollars(budget.CostMicroUSD), setting)
-	case budget.Calls > 0 && s.Calls >= budget.Calls:
-		return fmt.Sprintf("%s of %d (%s.calls)", wording.Count(s.Calls, "call"), budget.Calls, setting)
-	}
-	return ""
-}
-
-// Left returns what s leaves of a budget. A part that has a limit leaves at least 1, because 0 would mean no limit.
-func (s Spending) Left(budget Spending) Spending {
-	left := budget
-	if budget.Tokens > 0 {
-		left.Tokens = max(1, budget.Tokens-s.Tokens)
-	}
-	if budget.CostMicroUSD > 0 {
-		left.CostMicroUSD = max(1, budget.CostMicroUSD-s.CostMicroUSD)
-	}
-	if budget.Calls > 0 {
-		left.Calls = max(1, budget.Calls-s.Calls)
-	}
-	return left
-}
-
-// Within returns the narrower of two budgets, part by part.
-func (s Spending) Within(t Spending) Spending {
-	narrower := func(a, b int64) int64 {
-		if a == 0 || b != 0 && b < a {
-			return b
-		}
-		return a
-	}
-	return Spending{narrower(s.Tokens, t.Tokens), narrower(s.CostMicroUSD, t.CostMicroUSD), int(narrower(int64(s.Calls), int64(t.Calls)))}
-}
-
 // SpentSoFar returns what all calls of the run used, including the call in hand.
 func (r *Run) SpentSoFar() Usage {
 	spent := r.Details.Spent
@@ -173,39 +114,39 @@ func (r *Run) SpentSoFar() Usage {
 }
 
 // SpentOn returns what the run's agents used on a date, including the call in hand.
-func (r *Run) SpentOn(date string) Spending {
-	var s Spending
+func (r *Run) SpentOn(date string) budget.Amount {
+	var s budget.Amount
 	for _, day := range r.Details.Days {
 		if day.Date == date {
-			s = s.Plus(Spending{day.Usage.Tokens(), day.Usage.CostMicroUSD, day.Calls})
+			s = s.Plus(budget.Amount{Tokens: day.Usage.Tokens(), CostMicroUSD: day.Usage.CostMicroUSD, Calls: day.Calls})
 		}
 	}
 	if c := r.Details.Calling; c != nil && DateOf(r.UpdatedAt) == date {
-		s = s.Plus(Spending{c.Usage.Tokens(), c.Usage.CostMicroUSD, 1})
+		s = s.Plus(budget.Amount{Tokens: c.Usage.Tokens(), CostMicroUSD: c.Usage.CostMicroUSD, Calls: 1})
 	}
 	return s
 }
 
-// budget returns what the run has used since a person last granted its budgets, and what it may use.
-func (r *Run) budget() (used, limit Spending) {
+// spending returns what the run has used since a person last granted its budgets, and what it may use.
+func (r *Run) spending() (used, limit budget.Amount) {
 	u, l := r.Details.Used, r.Details.Settings.Limits
-	return Spending{u.Tokens, u.CostMicroUSD, u.Calls}, Spending{l.Tokens, l.CostMicroUSD, l.Calls}
+	return budget.Amount{Tokens: u.Tokens, CostMicroUSD: u.CostMicroUSD, Calls: u.Calls}, budget.Amount{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD, Calls: l.Calls}
 }
 
 // Overspent says which budget the run has reached; empty if none.
 func (r *Run) Overspent() string {
-	_, limit := r.budget()
+	_, limit := r.spending()
 	return r.Overspends(limit)
 }
 
 // Overspends says which part of another budget the run has reached, such as that of the present configuration.
-func (r *Run) Overspends(limit Spending) string {
-	used, _ := r.budget()
+func (r *Run) Overspends(limit budget.Amount) string {
+	used, _ := r.spending()
 	return used.Reaches(limit, "limits")
 }
 
 // CallBudget returns what the next call of an agent may use.
-func (r *Run) CallBudget() Spending {
-	used, limit := r.budget()
+func (r *Run) CallBudget() budget.Amount {
+	used, limit := r.spending()
 	return used.Left(limit)
 }

@@ -3,6 +3,7 @@ package workflow
 import (
 	"time"
 
+	"signalbox/internal/workflow/budget"
 	"signalbox/internal/workflow/policy"
 )
 
@@ -44,7 +45,7 @@ type (
 		Prepare bool
 		// Budget is what the run's agents may use from now on; nil means as before. A changed configuration counts at once, because the budget
 		// is no part of the run's goal.
-		Budget *Spending
+		Budget *budget.Amount
 		// Base is the full id of the base branch's present commit; empty if it was not looked up. See Details.FromBase.
 		Base string
 		// Settings are those of the present configuration. They count only for a run that continues FromBase, or whose change was approved: its
@@ -127,7 +128,7 @@ type (
 	SessionBegan struct {
 		order
 		Epoch  int64
-		Budget *Spending
+		Budget *budget.Amount
 		// Grant: a person grants the run's budgets again.
 		Grant bool
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/budget"
 )
 
 // call orders a call of an agent and counts it. If the run has reached a budget, it stops first.
@@ -101,7 +102,7 @@ func (m *machine) spend(u workflow.Usage, calls int) {
 }
 
 // limitSpending sets what the run's agents may use; nil leaves it as it is.
-func (m *machine) limitSpending(budget *workflow.Spending) {
+func (m *machine) limitSpending(budget *budget.Amount) {
 	if budget != nil {
 		l := &m.run.Details.Settings.Limits
 		l.Tokens, l.CostMicroUSD, l.Calls = budget.Tokens, budget.CostMicroUSD, budget.Calls

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/budget"
 )
 
 // limitedUntil is an agent that met a limit of its model which ends after d; 0 if nobody says when.
@@ -133,7 +134,7 @@ func TestARaisedCeilingCountsAtOnce(t *testing.T) {
 	t.Parallel()
 	few := ordinary(workflow.WorkflowFull, true)
 	few.Limits.Tokens = 1000
-	run := lived(t, few, untilPhase(workflow.TDDGreen), agentFails("AGENT_OVERSPENT"), does(workflow.Resumed{}), does(workflow.Admitted{Epoch: 2, Budget: &workflow.Spending{Tokens: 5000}}))
+	run := lived(t, few, untilPhase(workflow.TDDGreen), agentFails("AGENT_OVERSPENT"), does(workflow.Resumed{}), does(workflow.Admitted{Epoch: 2, Budget: &budget.Amount{Tokens: 5000}}))
 	if got := run.CallBudget().Tokens; got != 5000 {
 		t.Errorf("the next call may use %d tokens, want 5000", got)
 	}
