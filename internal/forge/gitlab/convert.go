@@ -94,14 +94,14 @@ type (
 		MergedAt     *time.Time `json:"merged_at"`
 		Page         string     `json:"web_url"`
 		// Standing is what keeps it from being merged.
-		Standing     string    `json:"detailed_merge_status"`
-		Conflicts    bool      `json:"has_conflicts"`
-		HeadPipeline *pipeline `json:"head_pipeline"`
+		Standing  string `json:"detailed_merge_status"`
+		Conflicts bool   `json:"has_conflicts"`
 	}
 	pipeline struct {
 		ID        int64     `json:"id"`
 		SHA       string    `json:"sha"`
 		Ref       string    `json:"ref"`
+		Source    string    `json:"source"` // external if only statuses made it
 		Status    string    `json:"status"`
 		Page      string    `json:"web_url"`
 		UpdatedAt time.Time `json:"updated_at"`

@@ -1,6 +1,7 @@
 package gitlab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ func (s *Server) statuses(ctx context.Context, sha, path string, args ...any) (a
 
 // newest keeps the newest of each name: a job that is run again has a larger number.
 func newest(all []commitStatus, jobs string) (verdicts []forge.Verdict) {
-	slices.SortFunc(all, func(a, b commitStatus) int { return int(b.ID - a.ID) })
+	slices.SortFunc(all, func(a, b commitStatus) int { return cmp.Compare(b.ID, a.ID) })
 	seen := map[string]bool{}
 	for _, c := range all {
 		if !seen[c.Name] {
@@ -77,31 +78,47 @@ func newest(all []commitStatus, jobs string) (verdicts []forge.Verdict) {
 	return verdicts
 }
 
+// maxMerges is how many pipelines of merges with the base are looked at for one of the head.
+const maxMerges = 3
+
 // headPipeline is the newest pipeline of the open merge request with this head, if it ran on exactly the commit, or on its merge with the base;
-// nil if there is none.
-func (s *Server) headPipeline(ctx context.Context, commit string) (*pipeline, error) {
+// nil if there is none. One of statuses alone is taken only if there is no other: GitLab itself shows it first as soon as anyone reports a status.
+func (s *Server) headPipeline(ctx context.Context, commit string) (external *pipeline, err error) {
 	found, _, err := get[[]mergeRequest](ctx, s, nil, "repository/commits/%s/merge_requests", commit)
 	i := slices.IndexFunc(found, func(m mergeRequest) bool { return m.Head == commit && m.State == "opened" })
 	if err != nil || i < 0 {
 		return nil, err
 	}
-	m, err := s.mergeRequest(ctx, found[i].IID)
-	if err != nil || m.HeadPipeline == nil || m.Head != commit {
-		return nil, err
+	all, _, err := get[[]pipeline](ctx, s, nil, "merge_requests/%d/pipelines", found[i].IID)
+	slices.SortFunc(all, func(a, b pipeline) int { return cmp.Compare(b.ID, a.ID) })
+	merges := 0
+	for _, p := range all {
+		of := p.SHA == commit
+		if !of && strings.HasSuffix(p.Ref, "/merge") && merges < maxMerges {
+			merges++
+			of, err = s.merges(ctx, p.SHA, commit)
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case of && p.Source != "external":
+			return &p, nil
+		case of && external == nil:
+			external = &p
+		}
 	}
-	if m.HeadPipeline.SHA == commit {
-		return m.HeadPipeline, nil
-	}
-	if !strings.HasSuffix(m.HeadPipeline.Ref, "/merge") { // GitLab shows an older commit's until the new one begins
-		return nil, nil
-	}
-	merge, _, err := get[struct {
+	return external, err
+}
+
+// merges reports whether a commit is a merge of another one. GitLab's own merges with the base are on no branch.
+func (s *Server) merges(ctx context.Context, merge, commit string) (bool, error) {
+	m, _, err := get[struct {
 		Parents []string `json:"parent_ids"`
-	}](ctx, s, nil, "repository/commits/%s", m.HeadPipeline.SHA)
-	if errors.Is(err, forge.ErrNotFound) || err == nil && !slices.Contains(merge.Parents, commit) {
-		return nil, nil
+	}](ctx, s, nil, "repository/commits/%s", merge)
+	if errors.Is(err, forge.ErrNotFound) {
+		return false, nil
 	}
-	return m.HeadPipeline, err
+	return slices.Contains(m.Parents, commit), err
 }
 
 // whole is the verdict of a pipeline, and whether it counts. One that was skipped, as a commit's message can have it, tested nothing: it has passed

@@ -85,6 +85,7 @@ func TestThePipelineCountsOnlyForItsCommit(t *testing.T) {
 		"a word of the future":   {gitlabtest.Pipeline{SHA: p.Head, Ref: "topic", Status: "dreaming"}, "", "GitLab pipeline pending"},
 		"as branch of that name": {gitlabtest.Pipeline{SHA: base, Ref: "some/merge", Status: "success"}, "", ""},
 	} {
+		s.With(func(st *gitlabtest.State) { st.Pipelines = nil })
 		id := s.Pipeline(c.pipeline, p.Number)
 		if c.job != "" {
 			s.Job(gitlabtest.Status{SHA: c.pipeline.SHA, Name: "test", State: c.job, Pipeline: id})
@@ -94,9 +95,30 @@ func TestThePipelineCountsOnlyForItsCommit(t *testing.T) {
 		}
 	}
 	s.With(func(st *gitlabtest.State) { st.Settings["allow_merge_on_skipped_pipeline"] = true })
+	s.With(func(st *gitlabtest.State) { st.Pipelines = nil })
 	s.Pipeline(gitlabtest.Pipeline{SHA: p.Head, Ref: "topic", Status: "skipped"}, p.Number)
 	if got := must(driver.Verdicts(t.Context(), p.Head))(t); verdicts(got) != "GitLab pipeline passed" {
 		t.Errorf("a skipped one that may be is %q", verdicts(got))
+	}
+}
+
+// As soon as anyone reports a status, GitLab shows a pipeline of statuses first. It must not hide the project's own, which may have failed.
+func TestAPipelineOfStatusesHidesNoOther(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	p := propose(t, s, driver, "topic")
+	s.Commit("main", map[string]string{"b": "1"})
+	merge := s.MustRun("merge", "commit-tree", "main^{tree}", "-p", "main", "-p", p.Head)
+	id := s.Pipeline(gitlabtest.Pipeline{SHA: merge, Ref: "refs/merge-requests/1/merge", Source: "merge_request_event", Status: "failed"}, p.Number)
+	s.Job(gitlabtest.Status{SHA: merge, Name: "test", State: "failed", Pipeline: id})
+	s.Job(gitlabtest.Status{SHA: p.Head, Name: "theirs", State: "success"})
+	s.Pipeline(gitlabtest.Pipeline{SHA: p.Head, Ref: "topic", Source: "external", Status: "success"}, p.Number)
+	if got := must(driver.Verdicts(t.Context(), p.Head))(t); verdicts(got) != "GitLab pipeline failed, test failed, theirs passed" {
+		t.Errorf("the verdicts are %q", verdicts(got))
+	}
+	s.With(func(st *gitlabtest.State) { st.Pipelines = st.Pipelines[1:] })
+	if got := must(driver.Verdicts(t.Context(), p.Head))(t); verdicts(got) != "GitLab pipeline passed, theirs passed" {
+		t.Errorf("with statuses alone, the verdicts are %q", verdicts(got))
 	}
 }
 

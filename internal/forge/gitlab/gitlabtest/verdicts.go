@@ -17,8 +17,10 @@ type Status struct {
 
 // Pipeline is one run of the project's CI.
 type Pipeline struct {
-	ID               int64
-	SHA, Ref, Status string
+	ID                       int64
+	SHA, Ref, Status, Source string
+	// Merge is the number of its merge request.
+	Merge int
 }
 
 // Job adds a job or a status, and returns its number.
@@ -33,7 +35,7 @@ func (s *Server) Job(st Status) int64 {
 // Pipeline adds one, as the newest of a merge request.
 func (s *Server) Pipeline(p Pipeline, mergeRequest int) int64 {
 	s.With(func(state *State) {
-		p.ID = state.id()
+		p.ID, p.Merge = state.id(), mergeRequest
 		state.Pipelines = append(state.Pipelines, &p)
 		if m := state.Merges[mergeRequest]; m != nil {
 			m.Pipeline = p.ID
@@ -43,7 +45,22 @@ func (s *Server) Pipeline(p Pipeline, mergeRequest int) int64 {
 }
 
 func (c *call) pipelineJSON(p *Pipeline) object {
-	return object{"id": p.ID, "sha": p.SHA, "ref": p.Ref, "status": p.Status, "web_url": fmt.Sprintf("%s/%s/-/pipelines/%d", c.URL, Path, p.ID), "updated_at": stamp(c.st.Now)}
+	return object{"id": p.ID, "sha": p.SHA, "ref": p.Ref, "source": p.Source, "status": p.Status, "web_url": fmt.Sprintf("%s/%s/-/pipelines/%d", c.URL, Path, p.ID), "updated_at": stamp(c.st.Now)}
+}
+
+// listPipelines lists those of a merge request. It tells less of each than what is asked for one.
+func listPipelines(c *call) {
+	number, m := c.merge("p3")
+	if m == nil {
+		return
+	}
+	var found []any
+	for _, p := range c.st.Pipelines {
+		if p.Merge == number {
+			found = append([]any{c.pipelineJSON(p)}, found...)
+		}
+	}
+	c.list(found)
 }
 
 func (c *call) commit() string {
