@@ -111,6 +111,7 @@ var packages = map[string][]string{
 	"wire":                                {"*"},                                                                                                                                                                                                                                         // builds what a configuration asks for, so it alone names drivers
 	"wire/hosting":                        {"commandline", "config", "forge", "forge/gitea", "forge/github", "forge/gitlab", "forge/hosted", "forge/local", "perform", "problem", "process", "redact", "store"},                                                                          // the drivers of servers, and who we are there
 	"app":                                 {"agent", "agreement", "commandline", "config", "engine", "forge", "git", "heal", "health", "lazy", "perform", "permission", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "workflow"}, // names no driver and prints nothing: wire has built what it uses
+	"app/intake":                          {"app", "config", "engine", "forge", "problem", "redact", "store", "workflow"},                                                                                                                                                                // takes orders from the forge; what carries the runs is handed in
 	"app/starter":                         {"app", "config", "problem", "wire"},
 	"app/environments":                    {"app", "commandline", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
 	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "workflow"},
@@ -122,11 +123,12 @@ var packages = map[string][]string{
 	"cli/display":  {"agent", "app", "cli/command", "commandline", "problem", "redact", "registry", "store", "wire", "workflow"},
 	"cli/document": {"app/documents", "cli/command", "problem", "redact", "schema", "store"},
 	"cli/env":      {"app", "app/environments", "cli/command", "cli/display", "commandline", "config", "environment/cache", "environment/detect", "place", "problem", "process", "redact", "registry", "wire", "workflow"},
+	"cli/forge":    {"app", "app/intake", "cli/command", "cli/display", "commandline", "redact", "workflow"},
 	"cli/heal":     {"app", "app/healing", "cli/command", "cli/display", "commandline", "forge", "git", "heal", "health", "pipeline", "probe", "problem", "process", "redact", "store", "wire", "workflow"},
 	"cli/issue":    {"app", "cli/command", "cli/display", "problem", "redact", "registry", "store", "wire"},
 	"cli/run":      {"app", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/session":  {"agent", "app", "app/sessions", "cli/command", "cli/display", "commandline", "problem", "redact", "registry", "session", "session/terminal", "wire", "workflow"},
-	"cli":          {"app", "app/doctor", "app/starter", "cli/command", "cli/document", "cli/env", "cli/heal", "cli/issue", "cli/run", "cli/session", "commandline", "config", "engine", "git/gitcmd", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},
+	"cli":          {"app", "app/doctor", "app/starter", "cli/command", "cli/document", "cli/env", "cli/forge", "cli/heal", "cli/issue", "cli/run", "cli/session", "commandline", "config", "engine", "git/gitcmd", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},
 	"cmd/*":        {"*"},
 }
 
@@ -140,7 +142,7 @@ var (
 		"strconv", "strings", "time", "unicode", "unicode/utf8",
 		"io", "mvdan.cc/sh/v3/syntax", "mvdan.cc/sh/v3/expand"} // of a shell's words, with variables and commands answered by the caller
 	// clocks are the packages that may look at the time themselves.
-	clocks = []string{"app", "app/environments", "cli", "cli/command", "cli/display", "cli/document", "cli/env", "cli/heal", "cli/issue", "cli/run", "cli/session", "process", "wire"}
+	clocks = []string{"app", "app/environments", "cli", "cli/command", "cli/display", "cli/document", "cli/env", "cli/forge", "cli/heal", "cli/issue", "cli/run", "cli/session", "process", "wire"}
 )
 
 // source is one parsed Go file of ours.

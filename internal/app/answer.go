@@ -148,3 +148,18 @@ func AnsweredWord(a *workflow.Answer) string {
 	}
 	return "answered"
 }
+
+// AnswerOrder answers the question that a run asks, as the caller reads the answer for it.
+func AnswerOrder(answer func(*workflow.Question, *workflow.Run) (workflow.Answer, error)) Order {
+	return Order{may: func(r *workflow.Run) error {
+		_, err := answer(r.Details.Question, r)
+		return err
+	}, leave: func(r *workflow.Run, s *workflow.Signals) {
+		order := Personal(workflow.CommandAnswer, "", "")
+		if a, err := answer(r.Details.Question, r); err == nil {
+			a.By, a.At = order.By, order.At
+			order.Answer = &a
+			s.Commands = append(s.Commands, order)
+		}
+	}}
+}

@@ -182,3 +182,12 @@ func Personal(kind workflow.CommandKind, commit, text string) workflow.Command {
 func Wrong(r *workflow.Run, why, hint string) error {
 	return &problem.Error{Err: fmt.Errorf("run %s (%s): %s", r.Ref(), strings.ToLower(r.State.Label()), why), Hint: hint}
 }
+
+// May says why the order isn't possible for a run as it is, nil if it is.
+func (o Order) May(run *workflow.Run) error { return o.may(run) }
+
+// Leave leaves the order in a run's signals. Only the forge's orders are left so; Give is for people.
+func (o Order) Leave(run *workflow.Run, s *workflow.Signals) { o.leave(run, s) }
+
+// Renews reports whether what people settled on the forge counts from now on.
+func (o Order) Renews() bool { return o.renews }

@@ -17,6 +17,7 @@ import (
 	"signalbox/internal/cli/command"
 	"signalbox/internal/cli/document"
 	"signalbox/internal/cli/env"
+	"signalbox/internal/cli/forge"
 	"signalbox/internal/cli/heal"
 	"signalbox/internal/cli/issue"
 	"signalbox/internal/cli/run"
@@ -99,7 +100,7 @@ func newRoot(a *command.Invocation) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(run.Commands(a)...)
 	root.AddCommand(newInit(a), newTrust(a), newDoctor(a), newAgents(a), newNotify(a), newDemo(a), newVersion(a), newReport(a), newReplayAgent(a),
-		session.New(a), env.New(a), issue.New(a), heal.New(a), heal.NewHealth(a), document.New(a))
+		session.New(a), env.New(a), issue.New(a), forge.New(a), heal.New(a), heal.NewHealth(a), document.New(a))
 	root.InitDefaultCompletionCmd()
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
@@ -120,6 +121,7 @@ var groups = []struct{ title, commands string }{
 	{"Get started:", "demo init trust doctor agents new"},
 	{"Work on requests:", "run watch status list logs diff approve reject answer note sync stop resume retry"},
 	{"Sessions and environments:", "session env"},
+	{"Forges:", "forge"},
 	{"Self-healing:", "heal health"},
 }
 

@@ -1,10 +1,19 @@
 package cli_test
 
 import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"signalbox/internal/forge/github/githubtest"
+	"signalbox/internal/workflow"
 )
 
 // An issue names what it depends on in its text, and its agent sees what was said below it, but no order and nothing of ours.
@@ -41,4 +50,99 @@ func TestAnIssueSaysWhatItDependsOnAndWhatWasSaid(t *testing.T) {
 	if log := h.agentLog(); !strings.Contains(log, "grace wrote:\nin capital letters") || strings.Contains(log, "/signalbox run") || strings.Contains(log, "signalbox wrote") {
 		t.Errorf("the agent was told\n%s", log)
 	}
+}
+
+// People order on the forge, by the label and by comments; a stranger orders nothing. What is ordered before the first watch counts for nothing.
+func TestPeopleGiveOrdersOnTheForge(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, ", ci: none, webhook: HOOK_WORD")
+	h.env = append(h.env, "HOOK_WORD=open-sesame-of-ada-7")
+	h.With(func(st *githubtest.State) { st.Now = time.Now().UTC().Add(-time.Hour) })
+	other := h.Issue("Second", "something else")
+	h.Comment(other, "ada", "/signalbox run")
+	h.With(func(st *githubtest.State) { st.Now = time.Now().UTC() })
+	h.by(0, "forge", "watch", "--once")
+	h.Label(42, "ada", "signalbox")
+	h.Comment(other, "mallory", "/signalbox run")
+	h.Comment(other, "mallory", "/signalbox approve")
+	out := h.by(0, "forge", "watch", "--once")
+	for _, says := range []string{"issue 42: run by ada", fmt.Sprintf("issue %d: run by mallory: refused: no write access", other), "#42 Done"} {
+		if !strings.Contains(out, says) {
+			t.Errorf("it printed, without %q:\n%s", says, out)
+		}
+	}
+	if runs := h.stages(); len(runs) != 1 || runs["42"].State != workflow.Done {
+		t.Fatalf("the runs are %+v", runs)
+	}
+	h.By(other, "write access", 1)
+	if out := h.by(0, "forge", "watch", "--once"); strings.Contains(out, "by ada") {
+		t.Errorf("an order is obeyed again:\n%s", out)
+	}
+
+	c := h.startWith(h.env, "forge", "watch", "--every", "10m", "--listen", "127.0.0.1:0")
+	until(t, h.dir, c.done, func() bool { return strings.Contains(c.out.String(), "/webhook") }, ".signalbox/issues", ".signalbox/locks")
+	at := regexp.MustCompile(`http://\S+/webhook`).FindString(c.out.String())
+	h.Comment(42, "grace", "/signalbox status")
+	if code := post(t, at, "wrong"); code != http.StatusUnauthorized {
+		t.Errorf("a forged webhook is answered with %d", code)
+	}
+	began := time.Now()
+	if code := post(t, at, "open-sesame-of-ada-7"); code != http.StatusAccepted {
+		t.Errorf("a webhook is answered with %d", code)
+	}
+	answered := func() (done bool) {
+		h.With(func(st *githubtest.State) {
+			for _, comment := range st.Comments {
+				done = done || comment.Number == 42 && strings.Contains(comment.Body, "Done, 100 %")
+			}
+		})
+		return done
+	}
+	if !until(t, h.dir, c.done, answered, ".signalbox/issues") {
+		t.Errorf("the order was not obeyed:\n%s", c.out)
+	}
+	t.Logf("from the webhook to the answer: %s", time.Since(began))
+	if out := h.by(5, "forge", "watch", "--once"); !strings.Contains(out, "another process watches the forge for this project: pid") {
+		t.Errorf("a second watcher printed\n%s", out)
+	}
+	if out := h.by(0, "forge", "limits"); !strings.Contains(out, "of 5000 calls left until") || !strings.Contains(out, "GET") {
+		t.Errorf("the limits are\n%s", out)
+	}
+	h.nowhere("open-sesame-of-ada-7")
+}
+
+// By wants comments of ours on an issue that say something.
+func (h *hub) By(number int, says string, want int) {
+	h.Helper()
+	h.With(func(st *githubtest.State) {
+		got := 0
+		for _, c := range st.Comments {
+			if c.Number == number && c.Author == githubtest.Person && strings.Contains(c.Body, says) {
+				got++
+			}
+		}
+		if got != want {
+			h.Errorf("%d comments on %d say %q, want %d", got, number, says, want)
+		}
+	})
+}
+
+// post sends a webhook about a comment on issue 42, and returns the answer.
+func post(t *testing.T, address, secret string) int {
+	t.Helper()
+	body := []byte(`{"action":"created","repository":{"full_name":"octo-org/engine"},"sender":{"login":"grace","type":"User"},"issue":{"number":42},"comment":{"user":{"login":"grace","type":"User"}}}`)
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-GitHub-Event", "issue_comment")
+	r.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 
 	"signalbox/internal/lazy"
 )
@@ -33,6 +34,10 @@ type Forge struct {
 	Labels   bool `yaml:"labels"`
 	// Language is that of the comments on requests: en or ja.
 	Language string `yaml:"language"`
+	// Label on an issue orders a run of it; empty means that no label does.
+	Label string `yaml:"label"`
+	// Webhook is the name of the environment variable with the secret that signs webhooks; empty takes none.
+	Webhook string `yaml:"webhook"`
 }
 
 // ForgeApp is an App that is installed in the repository.
@@ -73,15 +78,21 @@ func (f Forge) Hosted() bool { return f.Driver != "" && f.Driver != ForgeLocal }
 // usualTokens are the variables that usually hold tokens for forges.
 var usualTokens = []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GITEA_TOKEN", "GITLAB_TOKEN"}
 
-// TokenVariables are the variables from which the forge's token may come. No command of a run gets them.
-func (f Forge) TokenVariables() []string {
+// TokenVariables are the variables from which the forge's token, and the secret of its webhooks, may come. No command of a run gets them.
+func (f Forge) TokenVariables() (names []string) {
 	switch {
-	case !f.Hosted() || f.App.ID != "":
+	case !f.Hosted():
 		return nil
+	case f.App.ID != "":
 	case f.Token != "":
-		return []string{f.Token}
+		names = []string{f.Token}
+	default:
+		names = slices.Clone(usualTokens)
 	}
-	return usualTokens
+	if f.Webhook != "" {
+		names = append(names, f.Webhook)
+	}
+	return names
 }
 
 // repositoryPath is owner/name, or more groups; no part is . or .. or begins with a hyphen.
@@ -100,6 +111,12 @@ func (c *Config) validateForge() (problems []error) {
 	}
 	if f.Token != "" && !variableName().MatchString(f.Token) {
 		problems = append(problems, wrong("forge.token", " is not the name of an environment variable: the token itself does not belong in this file"))
+	}
+	if f.Webhook != "" && !variableName().MatchString(f.Webhook) {
+		problems = append(problems, wrong("forge.webhook", " is not the name of an environment variable: the secret itself does not belong in this file"))
+	}
+	if strings.ContainsAny(f.Label, ",\n") || strings.TrimSpace(f.Label) != f.Label {
+		problems = append(problems, wrong("forge.label", " is %q: want the name of one label", shown(f.Label)))
 	}
 	if f.Login != "" {
 		problems = append(problems, oneOf("forge.login", f.Login, ForgeLoginGH, ForgeLoginGlab))

@@ -97,6 +97,8 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 		"forge.token":      {why: "the value of this variable is sent to the forge as your token"},
 		"forge.login":      {why: "this program is asked for your own token"},
 		"forge.app.key":    {why: "a file of this machine with a key: who can sign with it is the App"},
+		"forge.label":      {why: "issues to which people with write access give this label are worked on", when: not("signalbox")},
+		"forge.webhook":    {why: "whoever knows the value of this variable can have the forge asked for news"},
 		"forge.ci":         {why: "changes are merged although the forge has no verdict on them", when: is(CINone)},
 
 		"environment.driver":          {why: "agents and commands run in containers of your Docker", when: is(DriverContainer)},

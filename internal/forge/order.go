@@ -1,6 +1,9 @@
 package forge
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Order is what a person asks of Signalbox on the forge: by a comment whose first line begins with /signalbox, or by the label.
 type Order struct {
@@ -13,8 +16,8 @@ type Order struct {
 	Text string
 	// Problem says why it is no order that can be given; empty if it can.
 	Problem string
-	// Number is the issue or pull request it was written on. Remark is the comment; its ID is 0 for the label.
-	Number int
+	// On is the issue or pull request it was written on. Remark is the comment; its ID is 0 for the label.
+	On     Subject
 	Remark Remark
 	// By is the account that gave it, At when, by the forge's clock.
 	By string
@@ -38,3 +41,34 @@ const (
 
 // Verbs lists every Verb.
 var Verbs = []Verb{VerbRun, VerbStop, VerbApprove, VerbReject, VerbAnswer, VerbRetry, VerbResume, VerbStatus}
+
+// Labeling is one time that an account gave an issue a label.
+type Labeling struct {
+	ID    int64
+	Label string
+	By    string
+	// ByBot: an application did it, or a workflow.
+	ByBot bool
+	At    time.Time
+}
+
+// Change is an issue or a pull request that changed: its text, a comment, a label, a review.
+type Change struct {
+	On Subject
+	// Labels are the names of the labels that it has now.
+	Labels    []string
+	Closed    bool
+	UpdatedAt time.Time
+}
+
+// Capabilities by which orders are found.
+type (
+	// Labeled tells who set the labels that an issue has or had, oldest first.
+	Labeled interface {
+		Labelings(ctx context.Context, number int) ([]Labeling, error)
+	}
+	// Changing lists what changed at since or later, the longest ago first. If that is too much, it returns the first part.
+	Changing interface {
+		Changes(ctx context.Context, since time.Time) ([]Change, error)
+	}
+)

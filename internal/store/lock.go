@@ -74,6 +74,11 @@ func (s *Store) LockHealing(ctx context.Context, owner string) (*Lock, error) {
 	return lock, nil
 }
 
+// LockWatching takes the lock of the one process that takes orders from the forge. It doesn't wait: a *HeldError names the holder.
+func (s *Store) LockWatching(ctx context.Context, owner string) (*Lock, error) {
+	return s.take(ctx, "watching.lock", engine.Owner{Name: owner})
+}
+
 // TakeSlot takes one of the queue's slots. If none is free, it returns no lock and
 // no error, but the names of their owners.
 func (s *Store) TakeSlot(ctx context.Context, slots int, owner engine.Owner) (engine.Lock, []string, error) {

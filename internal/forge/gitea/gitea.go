@@ -52,6 +52,8 @@ var (
 	_ forge.Recorder     = (*Server)(nil)
 	_ forge.Hooked       = (*Server)(nil)
 	_ forge.Metered      = (*Server)(nil)
+	_ forge.Labeled      = (*Server)(nil)
+	_ forge.Changing     = (*Server)(nil)
 )
 
 // accountName matches the names of accounts and repositories, which go into paths.

@@ -60,6 +60,8 @@ var (
 	_ forge.Permitted    = (*Server)(nil)
 	_ forge.Hooked       = (*Server)(nil)
 	_ forge.Metered      = (*Server)(nil)
+	_ forge.Labeled      = (*Server)(nil)
+	_ forge.Changing     = (*Server)(nil)
 )
 
 // ownerName and repositoryName are the characters that GitHub allows. They go into paths of the API.

@@ -7,7 +7,7 @@ import (
 )
 
 // words are the parts of paths that are neither names nor numbers.
-var words = []string{"access_tokens", "actions", "app", "branches", "check-runs", "collaborators", "comments", "commits", "graphql",
+var words = []string{"access_tokens", "actions", "app", "branches", "check-runs", "collaborators", "comments", "commits", "events", "graphql",
 	"installation", "installations", "issues", "jobs", "labels", "logs", "merge", "permission", "protection", "pulls", "reactions",
 	"reviews", "rules", "search", "status", "statuses"}
 

@@ -37,7 +37,7 @@ func ParseOrder(body string) (order forge.Order, isOne bool) {
 	verb, argument, _ := strings.Cut(strings.TrimSpace(found[1]), " ")
 	argument = strings.TrimSpace(argument)
 	order.Verb = forge.Verb(strings.ToLower(verb))
-	text := redact.Cut(strings.TrimSpace(argument+"\n"+visible(rest)), maxOrderText)
+	text := redact.Cut(strings.TrimSpace(visible(argument+"\n"+rest)), maxOrderText)
 	switch order.Verb {
 	case forge.VerbRun, forge.VerbStop, forge.VerbRetry, forge.VerbResume, forge.VerbStatus:
 		if argument != "" {

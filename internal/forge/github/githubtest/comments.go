@@ -96,7 +96,27 @@ func createComment(c *call) {
 	now := c.st.tick()
 	made := &Comment{ID: c.st.id(), Number: c.number("issue_number"), Author: c.account, Body: asked.Body, Created: now, Updated: now}
 	c.st.Comments = append(c.st.Comments, made)
+	c.st.touch(made.Number, now)
 	c.send(201, c.commentJSON(c.example(201).(object), made))
+}
+
+// listEvents is the history of an issue, as far as labels go.
+func listEvents(c *call) {
+	i, ok := c.found()
+	if !ok {
+		return
+	}
+	var found []any
+	for _, l := range i.Labelings {
+		example := c.element(200)
+		made := with(example, object{"id": l.ID, "event": "labeled", "actor": user(l.By), "label": object{"name": l.Label, "color": "ededed"},
+			"created_at": stamp(l.At), "commit_id": nil, "commit_url": nil, "performed_via_github_app": nil})
+		if l.Via != "" {
+			made["performed_via_github_app"] = with(c.appExample(), object{"slug": l.Via, "name": l.Via})
+		}
+		found = append(found, made)
+	}
+	c.send(200, page(c, found))
 }
 
 func (c *call) comment() *Comment {

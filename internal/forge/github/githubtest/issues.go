@@ -153,14 +153,26 @@ func listIssues(c *call) {
 	if state == "" {
 		state = "open"
 	}
-	var found []any
+	since, _ := time.Parse(time.RFC3339, q.Get("since"))
+	type listed struct {
+		at   time.Time
+		json any
+	}
+	var all []listed
 	for number := c.st.number() - 1; number > 0; number-- { // newest first
-		if p, ok := c.st.Pulls[number]; ok && (state == "all" || p.Closed == (state == "closed")) && q.Get("labels") == "" {
-			found = append(found, c.pullAsIssue(with(c.pullExample(), c.element(200)), number, p))
+		if p, ok := c.st.Pulls[number]; ok && !p.Updated.Before(since) && (state == "all" || p.Closed == (state == "closed")) && q.Get("labels") == "" {
+			all = append(all, listed{p.Updated, c.pullAsIssue(with(c.pullExample(), c.element(200)), number, p)})
 		}
-		if i, ok := c.st.Issues[number]; ok && i.matches(state, q.Get("labels"), q.Get("assignee"), q.Get("creator")) {
-			found = append(found, c.issueJSON(c.element(200), number, i))
+		if i, ok := c.st.Issues[number]; ok && !i.Updated.Before(since) && i.matches(state, q.Get("labels"), q.Get("assignee"), q.Get("creator")) {
+			all = append(all, listed{i.Updated, c.issueJSON(c.element(200), number, i)})
 		}
+	}
+	if q.Get("sort") == "updated" && q.Get("direction") == "asc" {
+		slices.SortStableFunc(all, func(a, b listed) int { return a.at.Compare(b.at) })
+	}
+	var found []any
+	for _, one := range all {
+		found = append(found, one.json)
 	}
 	c.send(200, page(c, found))
 }

@@ -9,9 +9,19 @@ type Issue struct {
 	Assignee, Milestone string
 	Closed              bool
 	Created, Updated    time.Time
+	// Labelings are who set labels, and when.
+	Labelings []Labeling
 	// Gone answers 410: it was deleted. Transferred is the path of the repository that has it now.
 	Gone        bool
 	Transferred string
+}
+
+// Labeling is one time that an account set a label.
+type Labeling struct {
+	ID        int64
+	Label, By string
+	Via       string // the application that did it in the account's name
+	At        time.Time
 }
 
 // Comment is a comment below an issue or pull request.
@@ -99,8 +109,29 @@ func (s *Server) Comment(number int, author, body string) (id int64) {
 		id = st.id()
 		now := st.tick()
 		st.Comments = append(st.Comments, &Comment{ID: id, Number: number, Author: author, Body: body, Created: now, Updated: now})
+		st.touch(number, now)
 	})
 	return id
+}
+
+// Label sets a label on an issue as an account.
+func (s *Server) Label(number int, by, label string) {
+	s.With(func(st *State) {
+		i := st.Issues[number]
+		i.Labels = append(i.Labels, label)
+		i.Labelings = append(i.Labelings, Labeling{ID: st.id(), Label: label, By: by, At: st.tick()})
+		i.Updated = st.Now
+	})
+}
+
+// touch marks an issue or a pull request as changed.
+func (st *State) touch(number int, now time.Time) {
+	if i := st.Issues[number]; i != nil {
+		i.Updated = now
+	}
+	if p := st.Pulls[number]; p != nil {
+		p.Updated = now
+	}
 }
 
 // Review reviews the pull request's present head.

@@ -16,6 +16,7 @@ func init() { // handlers look at the table by the server
 		"DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}":  removeLabel,
 		"GET /repos/{owner}/{repo}/issues/{issue_number}/comments":          listComments,
 		"POST /repos/{owner}/{repo}/issues/{issue_number}/comments":         createComment,
+		"GET /repos/{owner}/{repo}/issues/{issue_number}/events":            listEvents,
 		"GET /repos/{owner}/{repo}/issues/comments/{comment_id}":            getComment,
 		"PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}":          editComment,
 		"POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions": react,

@@ -1,0 +1,51 @@
+package github
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"signalbox/internal/forge"
+)
+
+// maxChanges bounds one look at the news; the next one goes on.
+const maxChanges = 500
+
+// Changes lists issues and pull requests by when they changed. While nothing changes, the call is the same, and so is free.
+func (s *Server) Changes(ctx context.Context, since time.Time) (found []forge.Change, err error) {
+	err = pages(func(page url.Values) ([]*issueAnswer, *http.Response, error) {
+		query := filtered(page, "state", "all", "sort", "updated", "direction", "asc", "since", since.UTC().Format(time.RFC3339))
+		return get[[]*issueAnswer](ctx, s, query, "issues")
+	}, func(i *issueAnswer) bool {
+		if i != nil {
+			about := issue(i)
+			found = append(found, forge.Change{On: forge.Subject{Number: i.Number, Pull: i.PullRequest != nil}, Labels: about.Labels, Closed: about.Closed, UpdatedAt: about.UpdatedAt})
+		}
+		return len(found) < maxChanges
+	})
+	return found, s.wrap(err, "list what changed")
+}
+
+type eventAnswer struct {
+	ID        int64
+	Event     string
+	Actor     account
+	Label     struct{ Name string }
+	CreatedAt time.Time `json:"created_at"`
+	// Via is the application that did it in a person's name.
+	Via *struct{} `json:"performed_via_github_app"`
+}
+
+// Labelings reads who labelled an issue.
+func (s *Server) Labelings(ctx context.Context, number int) (found []forge.Labeling, err error) {
+	err = pages(func(page url.Values) ([]eventAnswer, *http.Response, error) {
+		return get[[]eventAnswer](ctx, s, page, "issues/%d/events", number)
+	}, func(e eventAnswer) bool {
+		if e.Event == "labeled" {
+			found = append(found, forge.Labeling{ID: e.ID, Label: e.Label.Name, By: e.Actor.Login, ByBot: isBot(e.Actor.Login, e.Actor.Type) || e.Via != nil, At: e.CreatedAt})
+		}
+		return true
+	})
+	return found, s.wrap(err, "read who labelled issue %d", number)
+}
