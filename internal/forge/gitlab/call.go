@@ -144,11 +144,9 @@ func pages[T any](list func(url.Values) ([]T, *http.Response, error), each func(
 				return nil
 			}
 		}
-		next := rest.NextPage(resp.Header)
-		if next == 0 {
+		if query = rest.Next(resp.Header); query == nil { // by number, or by a key where lists are long
 			return nil
 		}
-		query = url.Values{"per_page": {strconv.Itoa(pageSize)}, "page": {strconv.Itoa(next)}}
 	}
 	return &forge.Failure{Kind: forge.Refused, Err: fmt.Errorf("there are more than %d", maxPages*pageSize)}
 }

@@ -63,6 +63,7 @@ type (
 		Body      string    `json:"body"`
 		Author    user      `json:"author"`
 		System    bool      `json:"system"`
+		Internal  bool      `json:"internal"` // shown to members alone
 		CreatedAt time.Time `json:"created_at"`
 		UpdatedAt time.Time `json:"updated_at"`
 		Resolved  bool      `json:"resolved"`

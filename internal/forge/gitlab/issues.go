@@ -80,12 +80,13 @@ func (s *Server) Label(ctx context.Context, on forge.Subject, add, remove []stri
 // diffNote is the type of a note on lines of a change: those are Threads.
 const diffNote = "DiffNote"
 
-// Remarks reads the notes of people and programs, and not what GitLab itself notes.
+// Remarks reads the notes of people and programs, not what GitLab itself notes, and not what is for members alone: an agent could repeat that where
+// all may read it.
 func (s *Server) Remarks(ctx context.Context, on forge.Subject) (found []forge.Remark, err error) {
 	err = pages(func(page url.Values) ([]note, *http.Response, error) {
 		return get[[]note](ctx, s, filtered(page, "sort", "asc", "order_by", "created_at"), pathOf(on)+"/notes", on.Number)
 	}, func(n note) bool {
-		if !n.System && n.Type != diffNote {
+		if !n.System && !n.Internal && n.Type != diffNote {
 			found = append(found, s.remark(on, n))
 		}
 		return true

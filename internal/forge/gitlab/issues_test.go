@@ -65,6 +65,10 @@ func TestIssuesAreReadPageByPageToTheLimit(t *testing.T) {
 			t.Errorf("with limit %d, %d are found", limit, len(got))
 		}
 	}
+	s.With(func(st *gitlabtest.State) { st.Keyset = true })
+	if got := must(driver.Issues(t.Context(), forge.Query{}, 500))(t); len(got) != 250 || got[249].Number != 1 {
+		t.Errorf("by keys, %d are found", len(got))
+	}
 }
 
 func TestRemarksAreOldestFirstWithoutWhatGitLabNotes(t *testing.T) {
@@ -75,6 +79,7 @@ func TestRemarksAreOldestFirstWithoutWhatGitLabNotes(t *testing.T) {
 		s.Note(number, "mallory", fmt.Sprint(i))
 	}
 	s.Add(gitlabtest.Note{Number: number, Author: "grace", Body: "added ~bug label", System: true})
+	s.Add(gitlabtest.Note{Number: number, Author: "grace", Body: "a secret among members", Internal: true})
 	s.Note(number, gitlabtest.Robot, "I am a program")
 	got := must(driver.Remarks(t.Context(), forge.OnIssue(number)))(t)
 	if len(got) != 151 || got[0].Body != "0" || got[149].Body != "149" || got[0].ByBot || got[0].Edited {

@@ -130,16 +130,21 @@ func KindOf(status int) forge.FailureKind {
 	return forge.Refused
 }
 
-// NextPage reads the number of the next page from the Link header; 0 if there is none.
-func NextPage(h http.Header) int {
+// Next is the query of the next page's address in the Link header; nil if there is none.
+func Next(h http.Header) url.Values {
 	for link := range strings.SplitSeq(h.Get("Link"), "<") {
 		address, relation, _ := strings.Cut(link, ">")
 		if to, err := url.Parse(address); err == nil && strings.Contains(relation, `rel="next"`) {
-			number, _ := strconv.Atoi(to.Query().Get("page")) // 0 if it is none
-			return number
+			return to.Query()
 		}
 	}
-	return 0
+	return nil
+}
+
+// NextPage is the number of the next page; 0 if there is none.
+func NextPage(h http.Header) int {
+	number, _ := strconv.Atoi(Next(h).Get("page")) // 0 if it is none
+	return number
 }
 
 // Tail returns the last limit bytes.

@@ -15,7 +15,8 @@ type Note struct {
 	Pull         bool
 	Number       int
 	Author, Body string
-	System       bool
+	// System: GitLab wrote it. Internal: members alone see it.
+	System, Internal bool
 	// Type is DiffNote for one on lines. Discussion has its notes under one name.
 	Type, Discussion string
 	Resolved         bool
@@ -52,7 +53,7 @@ func (c *call) noteJSON(n *Note) object {
 	made := object{
 		"id": n.ID, "type": nil, "body": n.Body, "author": c.user(n.Author), "system": n.System, "created_at": stamp(n.Created), "updated_at": stamp(n.Updated),
 		"noteable_iid": n.Number, "noteable_type": map[bool]string{false: "Issue", true: "MergeRequest"}[n.Pull], "project_id": 7, "resolvable": n.Type == "DiffNote",
-		"internal": false, "confidential": false,
+		"internal": n.Internal, "confidential": n.Internal,
 	}
 	delete(made["author"].(object), "bot")
 	if n.Type != "" {

@@ -192,11 +192,19 @@ func (c *call) list(all []any) {
 	if n, err := strconv.Atoi(c.r.URL.Query().Get("page")); err == nil {
 		number = max(n, 1)
 	}
+	if n, err := strconv.Atoi(c.r.URL.Query().Get("id_after")); err == nil {
+		number = n/size + 1
+	}
 	begin, end := min((number-1)*size, len(all)), min(number*size, len(all))
 	if end < len(all) {
 		next := *c.r.URL
 		query := next.Query()
-		query.Set("page", strconv.Itoa(number+1))
+		if c.st.Keyset {
+			query.Del("page")
+			query.Set("id_after", strconv.Itoa(end))
+		} else {
+			query.Set("page", strconv.Itoa(number+1))
+		}
 		next.RawQuery = query.Encode()
 		c.header.Set("Link", fmt.Sprintf(`<%s%s>; rel="next", <%s>; rel="first"`, c.http.URL, next.RequestURI(), c.http.URL))
 	}

@@ -76,6 +76,8 @@ type State struct {
 	RulesStatus int
 	// Unnoticed: GitLab doesn't look at what is pushed.
 	Unnoticed bool
+	// Keyset: lists say by a key where they go on.
+	Keyset bool
 	// Remaining is what is left of 2,000 calls a minute.
 	Remaining int
 
