@@ -94,6 +94,22 @@ func TestRemarksAreOldestFirstWithoutWhatGitLabNotes(t *testing.T) {
 	wantIs(t, err, forge.ErrNotFound)
 }
 
+// The hundredth comment fills the first page, and the next one changes nothing of it but where the list goes on.
+func TestACommentAfterAFullPageIsSeen(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	number := s.Issue("Count", "")
+	for i := range 101 {
+		if got := must(driver.Remarks(t.Context(), forge.OnIssue(number)))(t); i > 98 && len(got) != i {
+			t.Errorf("of %d comments, %d are found", i, len(got))
+		}
+		s.Note(number, "grace", "more")
+	}
+	if got := must(driver.Remarks(t.Context(), forge.OnIssue(number)))(t); len(got) != 101 {
+		t.Errorf("of 101 comments, %d are found", len(got))
+	}
+}
+
 func TestACommentIsAcknowledgedOnce(t *testing.T) {
 	t.Parallel()
 	s, driver := start(t)

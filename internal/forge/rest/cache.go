@@ -2,6 +2,8 @@ package rest
 
 import (
 	"container/list"
+	"net/http"
+	"strings"
 	"sync"
 )
 
@@ -54,6 +56,19 @@ func (c *cache) put(key string, a answer) {
 	for c.size > maxCached {
 		c.drop(c.order.Back())
 	}
+}
+
+// renew keeps a known answer with the headers that its confirmation has. A list whose page is full stays as it is when it grows, and only a header
+// says that there is another page.
+func (c *cache) renew(key string, known answer, confirmed http.Header) answer {
+	known.header = known.header.Clone()
+	for name, values := range confirmed {
+		if !strings.HasPrefix(name, "Content-") {
+			known.header[name] = values
+		}
+	}
+	c.put(key, known)
+	return known
 }
 
 func (c *cache) drop(e *list.Element) {

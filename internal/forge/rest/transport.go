@@ -102,7 +102,7 @@ func (t *Transport) read(req *http.Request) (answer, error) {
 		a, err := t.send(asked)
 		if err == nil && ok && a.status == http.StatusNotModified {
 			t.meter.unchanged()
-			return known, nil
+			return t.cache.renew(key, known, a.header), nil
 		}
 		if err == nil && a.status == http.StatusOK {
 			t.cache.put(key, a)

@@ -192,7 +192,7 @@ func (c *call) list(all []any) {
 	if n, err := strconv.Atoi(c.r.URL.Query().Get("page")); err == nil {
 		number = max(n, 1)
 	}
-	if n, err := strconv.Atoi(c.r.URL.Query().Get("id_after")); err == nil {
+	if n, err := strconv.Atoi(c.r.URL.Query().Get("page_token")); err == nil {
 		number = n/size + 1
 	}
 	begin, end := min((number-1)*size, len(all)), min(number*size, len(all))
@@ -201,7 +201,7 @@ func (c *call) list(all []any) {
 		query := next.Query()
 		if c.st.Keyset {
 			query.Del("page")
-			query.Set("id_after", strconv.Itoa(end))
+			query.Set("page_token", strconv.Itoa(end))
 		} else {
 			query.Set("page", strconv.Itoa(number+1))
 		}
