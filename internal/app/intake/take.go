@@ -66,9 +66,9 @@ func (i *Intake) take(ctx context.Context, order forge.Order, run *workflow.Run,
 func refusal(order forge.Order, why string) string {
 	what := "The label"
 	if order.Remark.ID != 0 {
-		what = "`/signalbox " + redact.Line(string(order.Verb), 20) + "`"
+		what = "`" + strings.TrimSpace("/signalbox "+string(order.Verb)) + "`"
 	}
-	return redact.Line(order.By, 100) + ": " + strings.TrimSuffix(what, " `") + " was not done. " + redact.Cut(redact.Clean(why), maxReply)
+	return redact.Line(order.By, 100) + ": " + what + " was not done. " + redact.Cut(redact.Clean(why), maxReply)
 }
 
 // obey returns how far the order is then, or a refusedError.

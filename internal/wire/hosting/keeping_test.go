@@ -3,6 +3,7 @@ package hosting
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"signalbox/internal/forge"
@@ -17,6 +18,12 @@ type edited struct {
 	body    string
 	remarks []forge.Remark
 	reads   int
+	written string
+}
+
+func (e *edited) CreateRemark(_ context.Context, _ forge.Subject, body string) (forge.Remark, error) {
+	e.written = body
+	return forge.Remark{ID: 1}, nil
 }
 
 func (e *edited) Whoami(context.Context) (forge.Account, error) {
@@ -75,5 +82,8 @@ func TestARunKeepsTheIssueAsItSawItFirst(t *testing.T) {
 	}
 	if err := open().Renew(t.Context(), "43"); err != nil {
 		t.Error(err)
+	}
+	if err := open().Tell(t.Context(), forge.OnIssue(42), "key", "the password is open-sesame-42"); err != nil || !strings.HasSuffix(server.written, "the password is [redacted]") {
+		t.Errorf("it writes %q (%v)", server.written, err)
 	}
 }
