@@ -84,6 +84,7 @@ var packages = map[string][]string{
 	"forge/hostedtest":                    {"forge", "forge/forgetest", "forge/hosted", "forge/local", "forge/standin", "git", "process", "store"},                // as wire joins them, for tests
 	"commandline":                         {"workflow", "redact"},                                                                                                 // a step in words; the published documents quote them, so it is no part of cli
 	"store":                               {"commandline", "engine", "flock", "health", "lazy", "process", "registry", "store/strict", "store/watch", "workflow"}, // implements engine's interfaces; error.actions is published as lines
+	"store/bundle":                        {"process", "store", "store/strict", "workflow"},                                                                       // a run as files: it knows no git and no forge
 	"store/strict":                        {"workflow"},                                                                                                           // JSON and Go types: it knows no file
 	"store/watch":                         {},                                                                                                                     // folders in, signals out
 	"schema":                              {},
@@ -116,11 +117,13 @@ var packages = map[string][]string{
 	"app/environments":                    {"app", "commandline", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
 	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "workflow"},
 	"app/sessions":                        {"agent", "app", "commandline", "config", "engine", "forge", "git", "perform", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "workflow"},
+	"app/ci":                              {"app", "engine", "git", "lazy", "place", "problem", "process", "registry", "store", "store/bundle", "wire", "workflow"}, // which of two states of a run counts
 	"app/documents":                       {"app", "problem", "schema", "store", "store/strict"},
 	"app/doctor":                          {"app", "agent", "commandline", "config", "environment", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"}, // a use case too long for app
 	// A noun of the command line parses, calls app and shows.
 	"cli/command":  {"app", "commandline", "problem", "process", "redact", "store", "wire", "workflow"},
 	"cli/display":  {"agent", "app", "cli/command", "commandline", "problem", "redact", "registry", "store", "wire", "workflow"},
+	"cli/ci":       {"app/ci", "cli/command"},
 	"cli/document": {"app/documents", "cli/command", "problem", "redact", "schema", "store"},
 	"cli/env":      {"app", "app/environments", "cli/command", "cli/display", "commandline", "config", "environment/cache", "environment/detect", "place", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/forge":    {"app", "app/intake", "cli/command", "cli/display", "commandline", "redact", "workflow"},
@@ -128,7 +131,7 @@ var packages = map[string][]string{
 	"cli/issue":    {"app", "cli/command", "cli/display", "problem", "redact", "registry", "store", "wire"},
 	"cli/run":      {"app", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/session":  {"agent", "app", "app/sessions", "cli/command", "cli/display", "commandline", "problem", "redact", "registry", "session", "session/terminal", "wire", "workflow"},
-	"cli":          {"app", "app/doctor", "app/starter", "cli/command", "cli/document", "cli/env", "cli/forge", "cli/heal", "cli/issue", "cli/run", "cli/session", "commandline", "config", "engine", "git/gitcmd", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},
+	"cli":          {"app", "app/doctor", "app/starter", "cli/ci", "cli/command", "cli/document", "cli/env", "cli/forge", "cli/heal", "cli/issue", "cli/run", "cli/session", "commandline", "config", "engine", "git/gitcmd", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},
 	"cmd/*":        {"*"},
 }
 

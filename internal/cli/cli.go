@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/cli/ci"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/cli/document"
 	"signalbox/internal/cli/env"
@@ -100,7 +101,7 @@ func newRoot(a *command.Invocation) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(run.Commands(a)...)
 	root.AddCommand(newInit(a), newTrust(a), newDoctor(a), newAgents(a), newNotify(a), newDemo(a), newVersion(a), newReport(a), newReplayAgent(a),
-		session.New(a), env.New(a), issue.New(a), forge.New(a), heal.New(a), heal.NewHealth(a), document.New(a))
+		session.New(a), env.New(a), issue.New(a), forge.New(a), ci.New(a), heal.New(a), heal.NewHealth(a), document.New(a))
 	root.InitDefaultCompletionCmd()
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
@@ -121,7 +122,7 @@ var groups = []struct{ title, commands string }{
 	{"Get started:", "demo init trust doctor agents new"},
 	{"Work on requests:", "run watch status list logs diff approve reject answer note sync stop resume retry"},
 	{"Sessions and environments:", "session env"},
-	{"Forges:", "forge"},
+	{"Forges:", "forge ci"},
 	{"Self-healing:", "heal health"},
 }
 

@@ -79,6 +79,18 @@ func (p project) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// gitInput runs git with something to read.
+func (p project) gitInput(input string, args ...string) string {
+	p.t.Helper()
+	command := exec.CommandContext(p.t.Context(), "git", args...)
+	command.Dir, command.Stdin = p.dir, strings.NewReader(input)
+	out, err := command.Output()
+	if err != nil {
+		p.t.Fatalf("git %q: %v", args, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
 func (p project) write(name, content string) {
 	p.t.Helper()
 	path := filepath.Join(p.dir, name)
