@@ -130,9 +130,13 @@ func of(on forge.Subject, runs []*workflow.Run) *workflow.Run {
 	return nil
 }
 
-// subjects are what a webhook points at. It has numbers alone: one is a pull request if a run opened it.
+// subjects are what a webhook points at. If it has numbers alone, one is a pull request if a run opened it.
 func subjects(wake forge.Wake, runs []*workflow.Run) (found []forge.Subject) {
-	for _, number := range wake.Numbers {
+	numbers := wake.Numbers
+	if len(wake.On) > 0 {
+		numbers, found = nil, slices.Clone(wake.On)
+	}
+	for _, number := range numbers {
 		on := forge.OnIssue(number)
 		if of(forge.OnPull(number), runs) != nil {
 			on = forge.OnPull(number)

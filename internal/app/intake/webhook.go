@@ -40,7 +40,9 @@ func (w *Wakes) Add(wake forge.Wake) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	at := slices.IndexFunc(w.waits, func(o forge.Wake) bool { return o.Commit == wake.Commit && slices.Equal(o.Numbers, wake.Numbers) })
+	at := slices.IndexFunc(w.waits, func(o forge.Wake) bool {
+		return o.Commit == wake.Commit && slices.Equal(o.Numbers, wake.Numbers) && slices.Equal(o.On, wake.On)
+	})
 	switch {
 	case at >= 0:
 		w.waits[at].MayStart = w.waits[at].MayStart || wake.MayStart

@@ -64,6 +64,8 @@ var (
 	_ forge.Queue        = (*Server)(nil)
 	_ forge.Logged       = (*Server)(nil)
 	_ forge.Permitted    = (*Server)(nil)
+	_ forge.Labeled      = (*Server)(nil)
+	_ forge.Changing     = (*Server)(nil)
 	_ forge.Hooked       = (*Server)(nil)
 	_ forge.Metered      = (*Server)(nil)
 )

@@ -28,7 +28,7 @@ func (s *Server) mergeRequest(ctx context.Context, number int) (m mergeRequest, 
 // ProposalOf returns the newest merge request from a branch of this project.
 func (s *Server) ProposalOf(ctx context.Context, branch string) (newest forge.Proposal, err error) {
 	err = pages(func(page url.Values) ([]mergeRequest, *http.Response, error) {
-		return get[[]mergeRequest](ctx, s, filtered(page, "source_branch", branch, "state", "all", "order_by", "created_at", "sort", "desc"), "merge_requests")
+		return get[[]mergeRequest](ctx, s, filtered(page, "source_branch", branch, "scope", "all", "state", "all", "order_by", "created_at", "sort", "desc"), "merge_requests")
 	}, func(m mergeRequest) bool {
 		if m.Branch == branch && m.From == m.Into && m.IID > newest.Number {
 			newest = m.convert()

@@ -15,7 +15,55 @@ type Issue struct {
 	Closed              bool
 	// MovedTo is the issue elsewhere that took its place; 0 if it did not move.
 	MovedTo          int64
+	Labelings        []Labeling
 	Created, Updated time.Time
+}
+
+// Labeling is one time that someone gave or took a label. Action is add or remove.
+type Labeling struct {
+	ID                int64
+	By, Action, Label string
+	At                time.Time
+}
+
+// Label adds or removes a label as someone.
+func (s *Server) Label(number int, by, action, label string) {
+	s.With(func(st *State) {
+		i := st.Issues[number]
+		i.Updated = st.tick()
+		i.Labelings = append(i.Labelings, Labeling{st.id(), by, action, label, i.Updated})
+		e := edits{Add: label}
+		if action != "add" {
+			e = edits{Remove: label}
+		}
+		i.Labels = e.labels(i.Labels)
+	})
+}
+
+func listLabelings(c *call) {
+	_, i := c.issue()
+	if i == nil {
+		return
+	}
+	var found []any
+	for _, l := range i.Labelings {
+		found = append(found, object{"id": l.ID, "user": c.user(l.By), "created_at": stamp(l.At), "resource_type": "Issue", "action": l.Action, "label": object{"id": 1, "name": l.Label}})
+	}
+	c.list(found)
+}
+
+// byUpdate sorts a list as it was asked to, and leaves out what did not change since.
+func (c *call) byUpdate(found []any) []any {
+	q := c.r.URL.Query()
+	if q.Get("order_by") != "updated_at" {
+		return found
+	}
+	at := func(of any) string { return of.(object)["updated_at"].(string) }
+	slices.SortStableFunc(found, func(a, b any) int { return strings.Compare(at(a), at(b)) })
+	if after, err := time.Parse(time.RFC3339Nano, q.Get("updated_after")); err == nil {
+		found = slices.DeleteFunc(found, func(one any) bool { return at(one) < stamp(after) })
+	}
+	return found
 }
 
 // Issue opens an issue as a person, and returns its number.
@@ -70,7 +118,7 @@ func listIssues(c *call) {
 		}
 		found = append(found, c.issueJSON(number, i))
 	}
-	c.list(found)
+	c.list(c.byUpdate(found))
 }
 
 func createIssue(c *call) {

@@ -146,12 +146,12 @@ func (c *call) mergesThat(fit func(*MergeRequest) bool) {
 			found = append(found, c.mergeJSON(number, m, false))
 		}
 	}
-	c.list(found)
+	c.list(c.byUpdate(found))
 }
 
 func listMerges(c *call) {
 	branch := c.r.URL.Query().Get("source_branch")
-	c.mergesThat(func(m *MergeRequest) bool { return m.Branch == branch })
+	c.mergesThat(func(m *MergeRequest) bool { return branch == "" || m.Branch == branch })
 }
 
 func listMergesOf(c *call) {

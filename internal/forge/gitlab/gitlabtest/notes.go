@@ -46,6 +46,12 @@ func (st *State) note(n Note) *Note {
 		n.Discussion = fmt.Sprintf("%040x", n.ID)
 	}
 	st.Notes = append(st.Notes, &n)
+	if i := st.Issues[n.Number]; !n.Pull && i != nil {
+		i.Updated = now
+	}
+	if m := st.Merges[n.Number]; n.Pull && m != nil {
+		m.Updated = now
+	}
 	return &n
 }
 

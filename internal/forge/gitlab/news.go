@@ -1,0 +1,73 @@
+package gitlab
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"signalbox/internal/forge"
+)
+
+// maxChanges bounds one look at the news of each kind; the next one goes on.
+const maxChanges = 500
+
+// Changes lists issues and merge requests by when they changed. GitLab has two lists of them: what one of them was cut at is where both end.
+func (s *Server) Changes(ctx context.Context, since time.Time) (found []forge.Change, err error) {
+	var end time.Time
+	for _, pull := range []bool{false, true} {
+		some, err := s.changed(ctx, pull, since)
+		if err != nil {
+			return nil, s.wrap(err, "list what changed")
+		}
+		if last := len(some) - 1; len(some) == maxChanges && (end.IsZero() || some[last].UpdatedAt.Before(end)) {
+			end = some[last].UpdatedAt
+		}
+		found = append(found, some...)
+	}
+	slices.SortStableFunc(found, func(a, b forge.Change) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
+	return slices.DeleteFunc(found, func(c forge.Change) bool { return !end.IsZero() && c.UpdatedAt.After(end) }), nil
+}
+
+// changed lists one kind.
+func (s *Server) changed(ctx context.Context, pull bool, since time.Time) (found []forge.Change, err error) {
+	path, after := "issues", ""
+	if pull {
+		path = "merge_requests"
+	}
+	if !since.IsZero() {
+		after = since.UTC().Format(time.RFC3339Nano)
+	}
+	err = pages(func(page url.Values) ([]issue, *http.Response, error) { // a merge request has the fields that are read here
+		return get[[]issue](ctx, s, filtered(page, "scope", "all", "order_by", "updated_at", "sort", "asc", "updated_after", after), path)
+	}, func(i issue) bool {
+		found = append(found, forge.Change{On: forge.Subject{Number: i.IID, Pull: pull}, Labels: i.Labels, Closed: i.State != "opened" && i.State != "locked", UpdatedAt: i.UpdatedAt})
+		return len(found) < maxChanges
+	})
+	return found, err
+}
+
+// Labelings reads who labelled an issue.
+func (s *Server) Labelings(ctx context.Context, number int) (found []forge.Labeling, err error) {
+	type event struct {
+		ID        int64     `json:"id"`
+		User      user      `json:"user"`
+		CreatedAt time.Time `json:"created_at"`
+		Action    string    `json:"action"`
+		Label     struct {
+			Name string `json:"name"`
+		} `json:"label"`
+	}
+	err = pages(func(page url.Values) ([]event, *http.Response, error) {
+		return get[[]event](ctx, s, page, "issues/%d/resource_label_events", number)
+	}, func(e event) bool {
+		if e.Action == "add" {
+			found = append(found, forge.Labeling{ID: e.ID, Label: e.Label.Name, By: e.User.Username, ByBot: e.User.Bot || isBot(e.User.Username), At: e.CreatedAt})
+		}
+		return true
+	})
+	slices.SortStableFunc(found, func(a, b forge.Labeling) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	return found, s.wrap(err, "read who labelled issue %d", number)
+}

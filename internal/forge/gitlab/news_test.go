@@ -1,0 +1,79 @@
+package gitlab_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/forge/gitlab/gitlabtest"
+)
+
+func TestWhatChangedIsListedByWhen(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	first, second := s.Issue("First", ""), s.Issue("Second", "", "signalbox")
+	pull := propose(t, s, driver, "topic").Number
+	s.Note(first, "grace", "hello")
+	all := must(driver.Changes(t.Context(), time.Time{}))(t)
+	if on := subjects(all); !slices.Equal(on, []forge.Subject{forge.OnIssue(second), forge.OnPull(pull), forge.OnIssue(first)}) {
+		t.Fatalf("changed are %+v", all)
+	}
+	if !slices.Equal(all[0].Labels, []string{"signalbox"}) || all[1].Closed || all[2].Closed {
+		t.Errorf("changed are %+v", all)
+	}
+	since := all[2].UpdatedAt
+	for range 3 {
+		if on := subjects(must(driver.Changes(t.Context(), since))(t)); !slices.Equal(on, []forge.Subject{forge.OnIssue(first)}) {
+			t.Errorf("changed are %+v", on)
+		}
+	}
+	if use := driver.Use(); use.Unchanged != 4 {
+		t.Errorf("%d calls were unchanged, want 4", use.Unchanged)
+	}
+	ok(t, driver.CloseProposal(t.Context(), pull))
+	if all := must(driver.Changes(t.Context(), since.Add(time.Millisecond)))(t); len(all) != 1 || all[0].On != forge.OnPull(pull) || !all[0].Closed {
+		t.Errorf("changed are %+v", all)
+	}
+}
+
+// A list that is cut says nothing of what changed later, so what the other list has of that waits for the next look.
+func TestWhatChangedEndsWhereOneListIsCut(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	for i := range 501 {
+		s.Issue(fmt.Sprint(i), "")
+	}
+	pull := propose(t, s, driver, "topic").Number
+	all := must(driver.Changes(t.Context(), time.Time{}))(t)
+	if len(all) != 500 || all[499].On != forge.OnIssue(500) {
+		t.Errorf("%d changed, the last is %+v", len(all), all[len(all)-1])
+	}
+	if on := subjects(must(driver.Changes(t.Context(), all[499].UpdatedAt))(t)); !slices.Equal(on, []forge.Subject{forge.OnIssue(500), forge.OnIssue(501), forge.OnPull(pull)}) {
+		t.Errorf("then changed are %+v", on)
+	}
+}
+
+func subjects(changes []forge.Change) (on []forge.Subject) {
+	for _, c := range changes {
+		on = append(on, c.On)
+	}
+	return on
+}
+
+func TestWhoSetALabelIsRead(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	number := s.Issue("First", "")
+	s.Label(number, "mallory", "add", "bug")
+	s.Label(number, "ada", "add", "signalbox")
+	s.Label(number, "ada", "remove", "signalbox")
+	s.Label(number, gitlabtest.Robot, "add", "signalbox")
+	got := must(driver.Labelings(t.Context(), number))(t)
+	if len(got) != 3 || got[0].Label != "bug" || got[1].By != "ada" || got[1].ByBot || !got[2].ByBot || got[1].ID == 0 || got[1].At.IsZero() {
+		t.Errorf("the labels were set so: %+v", got)
+	}
+	_, err := driver.Labelings(t.Context(), 99)
+	wantIs(t, err, forge.ErrNotFound)
+}
