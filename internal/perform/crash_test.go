@@ -91,11 +91,14 @@ type outside struct {
 	mergedByHand bool
 	// comments by key.
 	comments map[string]string
+	// forge makes a process's forge; nil is a hub.
+	forge func(ports) forge.Forge
+	clock engine.Clock
 }
 
 func newOutside(t *testing.T) *outside {
 	t.Helper()
-	o := &outside{t: t, root: t.TempDir(), pulls: map[string]forge.PullRequest{}, comments: map[string]string{}}
+	o := &outside{t: t, root: t.TempDir(), pulls: map[string]forge.PullRequest{}, comments: map[string]string{}, clock: engine.Clock{Now: time.Now, After: time.After}}
 	o.git("", "init", "-q", "-b", "main")
 	o.git("", "config", "user.name", "Ada")
 	o.git("", "config", "user.email", "ada@example.org")
@@ -328,8 +331,12 @@ func (o *outside) process(ctx context.Context, l *life) *Performer {
 	}
 	o.exec.life = l
 	d := driver{ports: p}
-	return New(Config{Artifacts: o.store, Sessions: o.store.Sessions, Baseline: store.Record[Baseline](o.store, "base", "tested"), Repo: o.repo, Forge: hub{ports: p}, Environments: d, Redact: redact.New(nil), Isolation: "bubblewrap",
-		Places: place.New(place.Config{Runs: o.store, Locks: o.store, Registry: o.store.Environments(), Repo: o.repo, Environments: d, Now: time.Now}), Clock: engine.Clock{Now: time.Now, After: time.After},
+	var at forge.Forge = hub{ports: p}
+	if o.forge != nil {
+		at = o.forge(p)
+	}
+	return New(Config{Artifacts: o.store, Sessions: o.store.Sessions, Baseline: store.Record[Baseline](o.store, "base", "tested"), Repo: o.repo, Forge: at, Environments: d, Redact: redact.New(nil), Isolation: "bubblewrap",
+		Places: place.New(place.Config{Runs: o.store, Locks: o.store, Registry: o.store.Environments(), Repo: o.repo, Environments: d, Now: o.clock.Now}), Clock: o.clock,
 		IssueStatus: func(issue int) engine.Document[registry.IssueStatus] { return o.store.IssueStatus(issue) }, Agreements: agreed{},
 		Agents: map[workflow.Role]agent.Agent{workflow.Planner: worker{p}, workflow.Implementer: worker{p}, workflow.Reviewer: worker{p}}})
 }
@@ -471,7 +478,7 @@ func (d dying) execute(t *testing.T, s workflow.Settings) workflow.Run {
 	if err := d.store.CreateRun(t.Context(), &run); err != nil {
 		t.Fatal(err)
 	}
-	e := engine.New(engine.Config{Runs: d.store, Locks: d.store, Performer: d, Clock: engine.Clock{Now: time.Now, After: time.After}})
+	e := engine.New(engine.Config{Runs: d.store, Locks: d.store, Performer: d, Clock: d.clock})
 	run, err := e.Run(t.Context(), run.RequestID, "test", func(context.Context) (workflow.RunRef, error) { return workflow.RefOf(&run), nil })
 	if err != nil {
 		t.Fatal(err)
