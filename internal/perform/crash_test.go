@@ -94,6 +94,8 @@ type outside struct {
 	// forge makes a process's forge; nil is a hub.
 	forge func(ports) forge.Forge
 	clock engine.Clock
+	// access belongs to forge.
+	access func() Access
 }
 
 func newOutside(t *testing.T) *outside {
@@ -335,7 +337,7 @@ func (o *outside) process(ctx context.Context, l *life) *Performer {
 	if o.forge != nil {
 		at = o.forge(p)
 	}
-	return New(Config{Artifacts: o.store, Sessions: o.store.Sessions, Baseline: store.Record[Baseline](o.store, "base", "tested"), Repo: o.repo, Forge: at, Environments: d, Redact: redact.New(nil), Isolation: "bubblewrap",
+	return New(Config{Artifacts: o.store, Sessions: o.store.Sessions, Baseline: store.Record[Baseline](o.store, "base", "tested"), Repo: o.repo, Forge: at, Access: o.access, Environments: d, Redact: redact.New(nil), Isolation: "bubblewrap",
 		Places: place.New(place.Config{Runs: o.store, Locks: o.store, Registry: o.store.Environments(), Repo: o.repo, Environments: d, Now: o.clock.Now}), Clock: o.clock,
 		IssueStatus: func(issue int) engine.Document[registry.IssueStatus] { return o.store.IssueStatus(issue) }, Agreements: agreed{},
 		Agents: map[workflow.Role]agent.Agent{workflow.Planner: worker{p}, workflow.Implementer: worker{p}, workflow.Reviewer: worker{p}}})

@@ -99,6 +99,12 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, forge.ErrRemoteMoved):
 		e.ReasonCode, e.Retryable, e.Title = workflow.RemoteMovedCode, false, "the remote has commits that are missing here"
 		advise(byGit("bring them in", "pull"))
+	case errors.Is(err, forge.ErrClosed):
+		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.PullRequestClosedCode, false, workflow.CategoryInput, "someone closed the pull request"
+		e.Next = []workflow.NextStep{workflow.Advice("if the change is wanted, reopen the pull request on its page"), resume, x.run.GiveUp("or give the run up")}
+	case errors.Is(err, forge.ErrNoBase) && x.Access != nil:
+		e.ReasonCode, e.Retryable, e.Title = workflow.NoBaseBranchCode, false, "the base branch is gone on the forge"
+		e.Next = []workflow.NextStep{byGit("push it again", "push", "origin", x.run.Details.Base), resume, x.run.GiveUp("or give the run up")}
 	case errors.Is(err, forge.ErrNoBase):
 		e.ReasonCode, e.Retryable, e.Title = workflow.NoBaseBranchCode, false, "the base branch is gone"
 		e.Next = []workflow.NextStep{byGit("make it again", "branch", x.run.Details.Base, "COMMIT"), resume, x.run.GiveUp("or give the run up")}

@@ -57,6 +57,7 @@ func newOnForge(t *testing.T) *onForge {
 	s := githubtest.New(t)
 	s.Issue("Change it", "Please.")
 	s.Commit("main", map[string]string{"file.txt": "before\n"})
+	s.Commit("main", map[string]string{"later": "1"}) // which a forced push can make anew
 	o := &onForge{newOutside(t), s}
 	o.git("", "remote", "add", "origin", s.Repository)
 	o.git("", "fetch", "-q", "origin", "main")
@@ -73,6 +74,7 @@ func newOnForge(t *testing.T) *onForge {
 			return local.Verdict{Passed: true, Command: "true"}, nil
 		}
 		half := local.New(local.Config{Repo: o.repo, Store: o.store, Root: o.root, Test: passes, Hosted: true})
+		o.access = func() Access { return Access{Variable: "GITHUB_TOKEN"} }
 		return hosted.New(hosted.Config{Server: server, Git: half, Store: o.store, WithoutCI: true, Clock: clock.Now})
 	}
 	return o
@@ -129,8 +131,8 @@ func (o *onForge) isDone(t *testing.T, run workflow.Run) {
 				t.Errorf("there are %d comments %s", n, mark)
 			}
 		}
-		if len(st.Pulls) != 1 || !st.Issues[1].Closed || len(comments) == 0 {
-			t.Errorf("%d pull requests, the issue is closed: %t, comments %v", len(st.Pulls), st.Issues[1].Closed, comments)
+		if issue := st.Issues[1]; len(st.Pulls) != 1 || issue != nil && !issue.Closed || len(comments) == 0 {
+			t.Errorf("%d pull requests, the issue is %+v, comments %v", len(st.Pulls), issue, comments)
 		}
 	})
 	merges := strings.Fields(o.server.MustRun("", "rev-list", "--merges", "main"))

@@ -174,6 +174,9 @@ func (x *execution) keepWork(ctx context.Context) (string, error) {
 
 func (x *execution) closeRequest(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	request, err := x.theRequest(ctx)
+	if errors.Is(err, forge.ErrNotFound) { // it was deleted or moved elsewhere, and its change is merged
+		return workflow.RequestClosed{Outcome: o}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -139,11 +139,12 @@ const (
 	NoBaseBranchCode = "NO_BASE_BRANCH"
 	// ForgeUnavailableCode: the forge does not answer. The other forge codes, but for Limited, are not retried.
 	ForgeUnavailableCode  = "FORGE_UNAVAILABLE"
-	ForgeLimitedCode      = "FORGE_LIMITED"      // it has had too many calls
-	ForgeUnauthorizedCode = "FORGE_UNAUTHORIZED" // it refuses the token
-	ForgeForbiddenCode    = "FORGE_FORBIDDEN"    // the account lacks a right
-	ForgeRefusedCode      = "FORGE_REFUSED"      // it understood, and says no
-	MergedUntestedCode    = "MERGED_UNTESTED"    // it put another tree on the base branch than was tested
+	ForgeLimitedCode      = "FORGE_LIMITED"       // it has had too many calls
+	ForgeUnauthorizedCode = "FORGE_UNAUTHORIZED"  // it refuses the token
+	ForgeForbiddenCode    = "FORGE_FORBIDDEN"     // the account lacks a right
+	ForgeRefusedCode      = "FORGE_REFUSED"       // it understood, and says no
+	MergedUntestedCode    = "MERGED_UNTESTED"     // it put another tree on the base branch than was tested
+	PullRequestClosedCode = "PULL_REQUEST_CLOSED" // someone closed the pull request there
 	// NotFoundCode: a request or a pull request of the run does not exist any more.
 	NotFoundCode = "NOT_FOUND"
 	// BrokenDocumentCode: a document cannot be read. It is kept as it is.

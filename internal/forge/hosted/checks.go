@@ -83,7 +83,7 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 		return forge.Check{}, fmt.Errorf("check pull request: %w", err)
 	}
 	if pr.State == forge.Closed || pr.State == forge.Open && p.State == forge.Closed {
-		return forge.Check{}, fmt.Errorf("check pull request %d: it was closed unmerged", number)
+		return forge.Check{}, fmt.Errorf("check pull request %d: %w", number, forge.ErrClosed)
 	}
 	if _, err := f.Git.Follow(ctx, pr.Base); err != nil {
 		return forge.Check{}, err

@@ -31,10 +31,7 @@ func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, mess
 			}
 		}
 	case pr.State == forge.Closed || p.State == forge.Closed:
-		err = errors.New("it was closed unmerged")
-		if pr.State == forge.Open {
-			err = errors.Join(err, f.Git.ClosePullRequest(ctx, number))
-		}
+		err = forge.ErrClosed
 	default:
 		pr, err = f.merge(ctx, pr, p, checked, defused(message))
 		if errors.Is(err, forge.ErrUntested) {

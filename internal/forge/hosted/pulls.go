@@ -42,9 +42,7 @@ func (f *Forge) open(ctx context.Context, pr forge.PullRequest) (forge.PullReque
 	}
 	pr.Number, pr.URL = p.Number, p.Page
 	if pr, err = f.Git.OpenPullRequest(ctx, pr); err == nil && pr.State == forge.Open && p.State == forge.Closed {
-		if err = f.Git.ClosePullRequest(ctx, pr.Number); err == nil {
-			pr, err = f.Git.PullRequest(ctx, pr.Number)
-		}
+		err = fmt.Errorf("pull request %d: %w", p.Number, forge.ErrClosed)
 	}
 	return pr, err
 }

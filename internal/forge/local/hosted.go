@@ -83,7 +83,7 @@ func (f *Forge) ready(ctx context.Context, p pull, checked forge.Check) (merged 
 	}
 	there, err := f.repo.RemoteRef(ctx, Remote, branchRef(p.Base))
 	if err != nil {
-		return "", err
+		return "", baseGone(p.Base, err)
 	}
 	if there != base {
 		return "", fmt.Errorf("%q is at %s, and at %s on %q: %w", p.Base, base, there, Remote, forge.ErrBaseMoved)
@@ -134,7 +134,7 @@ func (f *Forge) recordServers(ctx context.Context, p pull, commit string) (forge
 	}
 	switch {
 	case p.State != forge.Merged:
-		return p.PullRequest, errors.New("it was closed unmerged")
+		return p.PullRequest, forge.ErrClosed
 	case p.Untested:
 		return p.PullRequest, fmt.Errorf("%q got %s: %w", p.Base, p.MergeCommit, forge.ErrUntested)
 	}
@@ -194,7 +194,7 @@ func (f *Forge) follow(ctx context.Context, base string) (ahead bool, err error)
 	}
 	there, err := f.repo.Fetch(ctx, Remote, ref)
 	if err != nil || there == at {
-		return false, err
+		return false, baseGone(base, err)
 	}
 	if ahead, err = f.repo.IsAncestor(ctx, there, at); err != nil || ahead {
 		return ahead, err
@@ -219,6 +219,14 @@ func (f *Forge) follow(ctx context.Context, base string) (ahead bool, err error)
 		return false, err
 	}
 	return false, f.completeFollowing(ctx)
+}
+
+// baseGone says that the remote lacks the base branch, if that is why err.
+func baseGone(base string, err error) error {
+	if errors.Is(err, git.ErrNotFound) {
+		return fmt.Errorf("%q lacks %q: %w", Remote, base, forge.ErrNoBase)
+	}
+	return err
 }
 
 // completeFollowing completes a move from wherever it was interrupted. The caller has the turn.

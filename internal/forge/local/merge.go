@@ -58,7 +58,7 @@ func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, mess
 			f.unpublish(ctx, p)
 		}
 		if err == nil && p.State != forge.Merged {
-			err = errors.New("it was closed unmerged")
+			err = forge.ErrClosed
 		}
 		merged = p.PullRequest
 		return err
