@@ -9,6 +9,7 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/gitlab"
 	"signalbox/internal/forge/gitlab/gitlabtest"
+	"signalbox/internal/forge/hostedtest"
 )
 
 // propose opens a merge request of a branch with one commit.
@@ -168,10 +169,33 @@ func TestATrainTakesOnlyTheTestedHead(t *testing.T) {
 	aboard(false)
 	ok(t, driver.Enqueue(t.Context(), p.Number, p.Head))
 	aboard(true)
+	ok(t, driver.Enqueue(t.Context(), p.Number, p.Head)) // the answer may have been lost
 	s.With(func(st *gitlabtest.State) { st.Merges[p.Number].Train = "merged" })
 	aboard(false)
 	wantIs(t, driver.Enqueue(t.Context(), p.Number, s.Head("main")), forge.ErrHeadMoved)
 	wantIs(t, driver.Enqueue(t.Context(), 99, p.Head), forge.ErrNotFound)
+}
+
+func TestATrainMergesWhatPassed(t *testing.T) {
+	t.Parallel()
+	s := gitlabtest.New(t)
+	s.With(func(st *gitlabtest.State) { st.Settings["merge_trains_enabled"] = true })
+	h := harness(t, s, driverAt, "", s.Repository, 1)
+	change := forge.PullRequest{Key: "run-1", Request: "1", Title: "Change", Branch: "signalbox/1-a", Base: "main", Head: s.Commit("elsewhere", map[string]string{"a": "1"})}
+	hostedtest.Git(t, h.Project, "fetch", "--quiet", "origin", "elsewhere")
+	f := h.Open(t)
+	pr := must(f.OpenPullRequest(t.Context(), change))(t)
+	check := must(f.Checks(t.Context(), pr.Number))(t)
+	for range 2 {
+		if _, err := h.Open(t).Merge(t.Context(), pr.Number, check, "m"); !errors.Is(err, forge.ErrPending) {
+			t.Fatalf("on the train, it gives %v", err)
+		}
+	}
+	s.MergeTrain(pr.Number)
+	merged := must(h.Open(t).Merge(t.Context(), pr.Number, check, "m"))(t)
+	if merged.State != forge.Merged || merged.MergeCommit != s.Head("main") {
+		t.Errorf("merged as %+v", merged)
+	}
 }
 
 func TestTheProtectionOfABranchIsRead(t *testing.T) {

@@ -126,19 +126,22 @@ func (s *Server) merge(ctx context.Context, number int, head, message string) er
 	return f
 }
 
-// Queued reports whether a merge request is on the merge train.
+// Queued reports whether a merge request is on the merge train. GitLab remembers those that were.
 func (s *Server) Queued(ctx context.Context, number int) (bool, error) {
-	var car struct{ Status string }
-	_, err := s.call(ctx, request{method: http.MethodGet, path: "merge_trains/merge_requests/%d", args: []any{number}, out: &car})
-	if err = s.wrap(err, "read the place of merge request %d on the merge train", number); errors.Is(err, forge.ErrNotFound) {
+	car, _, err := get[struct{ Status string }](ctx, s, nil, "merge_trains/merge_requests/%d", number)
+	if errors.Is(err, forge.ErrNotFound) {
 		return false, nil
 	}
-	return slices.Contains([]string{"idle", "fresh", "stale", "merging"}, car.Status), err
+	return slices.Contains([]string{"idle", "fresh", "stale", "merging"}, car.Status), s.wrap(err, "read the place of merge request %d on the merge train", number)
 }
 
-// Enqueue puts a merge request onto the merge train of its target branch. Only some plans have trains.
+// Enqueue puts a merge request onto the merge train of its target branch, at once: its pipeline was waited for. Only some plans have trains. GitLab
+// refuses one that is on it, so an answer that was lost is found by looking first.
 func (s *Server) Enqueue(ctx context.Context, number int, head string) error {
-	_, err := s.call(ctx, request{method: http.MethodPost, path: "merge_trains/merge_requests/%d", args: []any{number}, in: map[string]any{"sha": head, "auto_merge": true}})
+	if there, err := s.Queued(ctx, number); there || err != nil {
+		return err
+	}
+	_, err := s.call(ctx, request{method: http.MethodPost, path: "merge_trains/merge_requests/%d", args: []any{number}, in: map[string]any{"sha": head}})
 	if f, conflicts := status(err, http.StatusConflict); conflicts {
 		err = fmt.Errorf("%w: the server says %q", forge.ErrHeadMoved, f.Message)
 	}

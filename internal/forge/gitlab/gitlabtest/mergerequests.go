@@ -245,6 +245,10 @@ func enqueue(c *call) {
 		c.refuse(http.StatusConflict, "SHA does not match HEAD of source branch")
 		return
 	}
+	if m.Train != "" && m.Train != "merged" {
+		c.refuse(http.StatusBadRequest, "Failed to merge")
+		return
+	}
 	m.Train = "idle"
 	c.send(http.StatusCreated, []any{object{"id": c.st.id(), "status": m.Train, "target_branch": m.Base, "user": c.user(c.account)}})
 }
@@ -258,6 +262,19 @@ func getTrain(c *call) {
 	default:
 		c.send(http.StatusOK, object{"id": c.st.id(), "status": m.Train, "target_branch": m.Base})
 	}
+}
+
+// MergeTrain merges a merge request that is on the train.
+func (s *Server) MergeTrain(number int) {
+	s.With(func(st *State) {
+		m := st.Merges[number]
+		base := s.Head(m.Base)
+		tree, _ := s.Merged(base, m.Head)
+		commit := s.MustRun("Merge by train\n", "commit-tree", tree, "-p", base, "-p", m.Head)
+		s.MustRun("", "update-ref", "refs/heads/"+m.Base, commit, base)
+		m.Train = "merged"
+		st.merged(m, commit)
+	})
 }
 
 func getApprovals(c *call) {
