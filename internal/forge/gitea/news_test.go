@@ -1,0 +1,73 @@
+package gitea_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"signalbox/internal/forge"
+)
+
+// What changed is listed with comments, and the history says who set a label.
+func TestTheServerTellsWhatChangedAndWhoLabelled(t *testing.T) {
+	t.Parallel()
+	at := newTarget(t)
+	driver, err := at.driver(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := driver.CreateIssue(t.Context(), "First", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := driver.CreateIssue(t.Context(), "Second", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	me, err := driver.Whoami(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := driver.Label(t.Context(), forge.OnIssue(second.Number), []string{"signalbox", "bug"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := driver.Label(t.Context(), forge.OnIssue(second.Number), nil, []string{"bug"}); err != nil {
+		t.Fatal(err)
+	}
+	set, err := driver.Labelings(t.Context(), second.Number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, l := range set {
+		if names = append(names, l.Label); l.By != me.Name || l.ByBot || l.ID == 0 || l.At.IsZero() {
+			t.Errorf("a label was set so: %+v", l)
+		}
+	}
+	if slices.Sort(names); !slices.Equal(names, []string{"bug", "signalbox"}) {
+		t.Errorf("the labels were set so: %+v", set)
+	}
+	remark, err := driver.CreateRemark(t.Context(), forge.OnIssue(first.Number), "/signalbox run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := driver.Acknowledge(t.Context(), remark); err != nil {
+		t.Fatal(err)
+	}
+	changed, err := driver.Changes(t.Context(), remark.CreatedAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(changed, func(c forge.Change) bool {
+		return c.On == forge.OnIssue(first.Number) && !c.UpdatedAt.Before(remark.CreatedAt)
+	}) {
+		t.Errorf("after a comment at %s, changed are %+v", remark.CreatedAt, changed)
+	}
+	if changed, err = driver.Changes(t.Context(), time.Now().Add(time.Hour)); err != nil || len(changed) > 0 {
+		t.Errorf("in an hour, changed are %+v (%v)", changed, err)
+	}
+	remarks, err := driver.Remarks(t.Context(), forge.OnIssue(first.Number))
+	if err != nil || len(remarks) != 1 || remarks[0].Edited {
+		t.Errorf("an acknowledged comment is %+v (%v)", remarks, err)
+	}
+}
