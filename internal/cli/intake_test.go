@@ -7,8 +7,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -145,4 +147,35 @@ func post(t *testing.T, address, secret string) int {
 	}
 	_ = answer.Body.Close()
 	return answer.StatusCode
+}
+
+// The watcher is killed while a run that it began works. The next one continues that run, and there is one pull request.
+func TestTheNextWatcherContinuesWhatAKilledOneLeft(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, ", ci: none")
+	h.Commit("main", map[string]string{"agent.sh": "cat >/dev/null\nsleep 1\necho hello world >greeting.txt\n"})
+	h.With(func(st *githubtest.State) { st.Now = time.Now().UTC() })
+	h.by(0, "forge", "watch", "--once")
+	h.Comment(42, "grace", "/signalbox run")
+	c := h.startWith(h.env, "forge", "watch", "--every", "1s")
+	if !until(t, h.dir, c.done, func() bool { return h.stages()["42"].State == workflow.Running }) {
+		t.Fatalf("no run began:\n%s", c.out)
+	}
+	c.signal(syscall.SIGKILL)
+	c.wait()
+	out := h.by(0, "forge", "watch", "--once")
+	if run := h.stages()["42"]; run.State != workflow.Done {
+		t.Fatalf("the run is %s:\n%s", run.State, out)
+	}
+	h.isMerged(42, h.git("rev-parse", "main^2"))
+	h.With(func(st *githubtest.State) {
+		for _, comment := range st.Comments {
+			if strings.HasPrefix(comment.Body, "/signalbox run") && len(comment.Reactions) != 1 {
+				t.Errorf("the order has the reactions %q", comment.Reactions)
+			}
+		}
+	})
+	if runs, err := filepath.Glob(filepath.Join(h.dir, "runs", "42", "*")); err != nil || len(runs) != 1 {
+		t.Errorf("the runs are %q (%v)", runs, err)
+	}
 }
