@@ -62,6 +62,7 @@ var packages = map[string][]string{
 	"forge/*":                     {"forge"},
 	"forge/local":                 {"forge", "git", "redact", "store"},
 	"forge/gitea/giteatest":       {}, // the server itself, for tests
+	"forge/gitea":                 {"forge", "forge/rest"},
 	"forge/github":                {"forge", "forge/rest"},
 	"forge/gitlab":                {"forge", "forge/rest"},
 	"forge/gitlab/gitlabtest":     {"forge/standin"},

@@ -7,28 +7,21 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
-const (
-	// maxMessage bounds a server's text in an error.
-	maxMessage = 500
-	// maxWait bounds what a server can make us wait.
-	maxWait = 24 * time.Hour
-	// limitedWait is how long to wait after a limit that names no time.
-	limitedWait = time.Minute
-)
+// limitedWait is how long to wait after a limit that names no time.
+const limitedWait = time.Minute
 
 // refusal judges an answer that is no success.
 func (s *Server) refusal(resp *http.Response, body []byte) error {
 	var said struct{ Message string }
 	_ = json.Unmarshal(body, &said) // what is not understood is judged by its status
-	f := &forge.Failure{Kind: kindOf(resp.StatusCode), Status: resp.StatusCode, Message: line(said.Message), RetryAfter: s.retryAfter(resp.Header)}
+	f := &forge.Failure{Kind: kindOf(resp.StatusCode), Status: resp.StatusCode, Message: rest.Line(said.Message), RetryAfter: rest.RetryAfter(resp.Header, s.now)}
 	switch {
 	case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone:
 		return fmt.Errorf("%w (the server says %q)", forge.ErrNotFound, f.Message)
@@ -38,7 +31,7 @@ func (s *Server) refusal(resp *http.Response, body []byte) error {
 		f.RetryAfter = limitedWait
 	}
 	if resp.StatusCode/100 == 3 {
-		f.Message = "the repository has another address: " + line(withoutQuery(resp.Header.Get("Location")))
+		f.Message = "the repository has another address: " + rest.Line(withoutQuery(resp.Header.Get("Location")))
 	}
 	return f
 }
@@ -67,32 +60,6 @@ func unreachable(ctx context.Context, err error) error {
 		err = inURL.Err
 	}
 	return &forge.Failure{Kind: forge.Unavailable, Err: err}
-}
-
-// retryAfter is how long the server asks to wait, by its own clock; 0 if it doesn't say.
-func (s *Server) retryAfter(h http.Header) time.Duration {
-	asked := h.Get("Retry-After")
-	if seconds, err := strconv.Atoi(asked); err == nil && seconds >= 0 {
-		return min(max(time.Duration(min(seconds, int(maxWait/time.Second)))*time.Second, time.Second), maxWait)
-	}
-	at, err := http.ParseTime(asked)
-	if err != nil {
-		return 0
-	}
-	now, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		now = s.now()
-	}
-	return min(max(at.Sub(now), time.Second), maxWait)
-}
-
-// line makes one bounded line of a server's text.
-func line(text string) string {
-	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\ufffd"), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
-	if len(text) > maxMessage {
-		text = strings.ToValidUTF8(text[:maxMessage], "") + "…"
-	}
-	return text
 }
 
 // withoutQuery is an address without what may be signed or secret in it.

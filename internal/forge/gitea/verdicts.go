@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 	"signalbox/internal/lazy"
 )
 
@@ -24,7 +25,7 @@ var commitID = lazy.Pattern(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 // Verdicts returns the statuses of a commit. Actions reports its jobs as statuses.
 func (s *Server) Verdicts(ctx context.Context, commit string) ([]forge.Verdict, error) {
 	if !commitID().MatchString(commit) { // Gitea would take a branch
-		return nil, fmt.Errorf("read the statuses of %q: it is no full id", line(commit))
+		return nil, fmt.Errorf("read the statuses of %q: it is no full id", rest.Line(commit))
 	}
 	var all []forge.Verdict
 	for page := 1; len(all) < maxVerdicts; page++ {
@@ -46,7 +47,7 @@ func (s *Server) Verdicts(ctx context.Context, commit string) ([]forge.Verdict, 
 			break
 		}
 		if combined.SHA != commit {
-			return nil, fmt.Errorf("read the statuses of %s: the server answers for %q", commit, line(combined.SHA))
+			return nil, fmt.Errorf("read the statuses of %s: the server answers for %q", commit, rest.Line(combined.SHA))
 		}
 		for _, one := range combined.Statuses {
 			all = append(all, one.convert(s.page))
@@ -84,33 +85,19 @@ var job = lazy.Pattern(`/actions/runs/\d+/jobs/(\d+)$`)
 func (s *Server) Log(ctx context.Context, v forge.Verdict, limit int) (string, error) {
 	found := job().FindStringSubmatch(v.Page)
 	if found == nil {
-		return "", fmt.Errorf("read the log of %q: %w", line(v.Name), forge.ErrNotFound)
+		return "", fmt.Errorf("read the log of %q: %w", rest.Line(v.Name), forge.ErrNotFound)
 	}
 	resp, err := s.send(ctx, request{method: http.MethodGet, path: "actions/jobs/%s/logs", args: []any{found[1]}})
 	if err != nil {
-		return "", fmt.Errorf("read the log of %q: %w", line(v.Name), err)
+		return "", fmt.Errorf("read the log of %q: %w", rest.Line(v.Name), err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("read the log of %q: %w", line(v.Name), s.refusal(resp, nil))
+		return "", fmt.Errorf("read the log of %q: %w", rest.Line(v.Name), s.refusal(resp, nil))
 	}
-	end := tail{limit: limit}
-	if _, err := io.Copy(&end, io.LimitReader(resp.Body, maxJobLog)); err != nil {
-		return "", fmt.Errorf("read the log of %q: %w", line(v.Name), unreachable(ctx, err))
+	end, err := rest.Tail(io.LimitReader(resp.Body, maxJobLog), limit)
+	if err != nil {
+		return "", fmt.Errorf("read the log of %q: %w", rest.Line(v.Name), unreachable(ctx, err))
 	}
-	return string(end.kept), nil
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	limit int
-	kept  []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.kept = append(t.kept, p...)
-	if over := len(t.kept) - t.limit; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-	}
-	return len(p), nil
+	return string(end), nil
 }

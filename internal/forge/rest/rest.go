@@ -72,21 +72,33 @@ func Secure(u *url.URL) error {
 
 // Wait is how long the server asks to wait, by its own clock where it matters; 0 if it doesn't say.
 func (t *Transport) Wait(h http.Header) time.Duration {
-	now := t.Now()
-	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = date
+	if asked := RetryAfter(h, t.Now); asked > 0 {
+		return asked
 	}
+	if reset, err := strconv.ParseInt(h.Get(t.Limits+"Reset"), 10, 64); err == nil && h.Get(t.Limits+"Remaining") == "0" {
+		return bounded(time.Unix(reset, 0).Sub(clock(h, t.Now)))
+	}
+	return 0
+}
+
+// RetryAfter reads the header of this name, by the server's own clock if it is told; 0 if it doesn't say.
+func RetryAfter(h http.Header, now func() time.Time) time.Duration {
 	asked := h.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(asked, 10, 64); err == nil {
 		return bounded(time.Duration(min(max(seconds, 0), int64(maxWait/time.Second))) * time.Second)
 	}
 	if at, err := http.ParseTime(asked); err == nil {
-		return bounded(at.Sub(now))
-	}
-	if reset, err := strconv.ParseInt(h.Get(t.Limits+"Reset"), 10, 64); err == nil && h.Get(t.Limits+"Remaining") == "0" {
-		return bounded(time.Unix(reset, 0).Sub(now))
+		return bounded(at.Sub(clock(h, now)))
 	}
 	return 0
+}
+
+// clock is the server's, or ours.
+func clock(h http.Header, now func() time.Time) time.Time {
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		return date
+	}
+	return now()
 }
 
 // bounded is at least a second: 0 would mean that the server didn't say.
@@ -108,7 +120,12 @@ func (t *Transport) Clean(text string) string {
 	if token := t.last.Load(); token != nil {
 		text = strings.ReplaceAll(text, *token, "[token]")
 	}
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	return Line(text)
+}
+
+// Line makes one bounded line of a server's text.
+func Line(text string) string {
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\ufffd"), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 	if len(text) > maxMessage {
 		text = strings.ToValidUTF8(text[:maxMessage], "") + "…"
 	}
