@@ -124,7 +124,7 @@ type Forge interface {
 	PullRequest(ctx context.Context, number int) (PullRequest, error)
 	// Checks returns the verdict on the merge of the pull request's head with the present base. A forge that runs the checks itself runs them now,
 	// and returns an unsettled verdict at ctx's deadline. A server's verdicts are only read: it returns *PendingError until all are there. It returns
-	// ErrConflict if head and base do not merge, and ErrNoChecks if a server reported nothing for so long that it won't.
+	// ErrConflict if head and base do not merge, and ErrNoChecks if a server has reported nothing so far.
 	Checks(ctx context.Context, number int) (Check, error)
 	// Merge puts exactly checked.Tree on the base branch, as a merge commit of checked.Base and checked.Head with this message. It returns
 	// ErrBaseMoved if the base has another commit now and the merge with that one was not checked; ErrConflict if they do not merge at all;

@@ -12,6 +12,8 @@ type Judged interface {
 
 // Opinions are what is thought of one head of a pull request.
 type Opinions struct {
+	// State is the pull request's. Of one that isn't open, nothing else is known.
+	State PullRequestState
 	// ApprovedBy are the people who approve exactly this head, sorted; empty if Unapproved.
 	ApprovedBy []string
 	// Unapproved: fewer approve this head than the forge asks for, or someone wants changes of it.

@@ -19,6 +19,8 @@ type forgeFault struct {
 	fault  standin.Fault
 	breaks func(*githubtest.Server)
 	mends  func(*githubtest.Server)
+	// approve: the change is approved on the forge. later: it breaks at the second time.
+	approve, later bool
 	// here is what they type at git.
 	here []string
 	// code is why the run stops, and says is part of what to do; both are empty if it goes on by itself.
@@ -79,6 +81,9 @@ var forgeFaults = []forgeFault{
 	{name: "a transferred issue", at: workflow.CloseRequest, breaks: func(s *githubtest.Server) { s.With(func(st *githubtest.State) { delete(st.Issues, 1) }) }},
 	{name: "a pull request that someone closed", at: workflow.WatchChecks, breaks: closePulls, mends: reopenPulls, code: workflow.PullRequestClosedCode, says: "reopen the pull request on its page"},
 	{name: "a pull request that someone merged", at: workflow.WatchChecks, breaks: mergePulls},
+	{name: "one that someone merged while it waited for an approval", approve: true, at: workflow.WatchChecks, later: true, breaks: mergePulls},
+	{name: "one that someone closed while it waited for an approval", approve: true, at: workflow.WatchChecks, later: true, breaks: closePulls,
+		mends: func(s *githubtest.Server) { reopenPulls(s); approvePulls(s) }, code: workflow.PullRequestClosedCode, says: "reopen the pull request on its page"},
 	{name: "a merge by someone before ours", at: workflow.MergePullRequest, breaks: mergePulls},
 	{name: "a base that moved", at: workflow.MergePullRequest, breaks: func(s *githubtest.Server) { s.Commit("main", map[string]string{"other": "1"}) }},
 	{name: "a base that was pushed by force", at: workflow.MergePullRequest, breaks: func(s *githubtest.Server) {
@@ -92,6 +97,14 @@ var forgeFaults = []forgeFault{
 
 func closePulls(s *githubtest.Server)  { closed(s, true) }
 func reopenPulls(s *githubtest.Server) { closed(s, false) }
+
+func approvePulls(s *githubtest.Server) {
+	s.With(func(st *githubtest.State) {
+		for _, p := range st.Pulls {
+			p.Reviews = append(p.Reviews, &githubtest.Review{ID: 1, Author: "grace", State: "APPROVED", Commit: s.Head(p.Branch), At: st.Now})
+		}
+	})
+}
 
 func closed(s *githubtest.Server, closed bool) {
 	s.With(func(st *githubtest.State) {
@@ -122,12 +135,16 @@ func TestWhateverAForgeDoesTheRunSaysWhatToType(t *testing.T) {
 				end = o.server.Inject(c.fault)
 			}
 			p := straight{dying{outside: o.outside}, func(a workflow.Action) {
+				if a.Kind == c.at && c.later {
+					c.later = false
+					return
+				}
 				if a.Kind == c.at && c.breaks != nil {
 					c.breaks(o.server)
 					c.breaks = nil
 				}
 			}}
-			ref := o.start(t, workflow.Settings{AutoApprove: true})
+			ref := o.start(t, workflow.Settings{AutoApprove: !c.approve, ApproveOnForge: c.approve})
 			run := o.goOn(t, p, ref)
 			if c.code != "" {
 				if run.Error == nil {

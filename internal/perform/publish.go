@@ -44,11 +44,12 @@ func (x *execution) closePullRequest(ctx context.Context, o workflow.Outcome, a 
 }
 
 // watchChecks runs the tests on the merge candidate, up to the limit, or reads what the forge's checks say.
-func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
+func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	said, err := x.opinions(ctx)
 	switch {
 	case err != nil:
 		return nil, err
+	case said.State != forge.Open: // Checks says what became of it
 	case len(said.Objections) > 0:
 		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksObjected, Objections: x.objections(said.Objections)}, nil
 	case said.Unapproved && x.run.Details.ChecksPassed(), len(said.ApprovedBy) == 0 && x.run.Details.AwaitsForge():
@@ -75,6 +76,8 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, _ workf
 		event.State, event.Summary = workflow.ChecksSilent, x.clean(err.Error())
 	case err != nil:
 		return nil, err
+	case said.State == forge.Merged: // by someone, on the forge
+		return x.merge(ctx, o, a)
 	case check.State == forge.CheckPassed && check.Head == x.run.Details.Head:
 		event.State = workflow.ChecksPassed
 	case check.Unsettled:

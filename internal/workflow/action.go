@@ -65,7 +65,7 @@ const (
 	RunTests ActionKind = "run_tests"
 	// OpenPullRequest pushes the branch and opens its pull request, or updates it. → PullRequestOpened
 	OpenPullRequest ActionKind = "open_pull_request"
-	// WatchChecks runs the tests on the merge candidate, once, and looks at what the forge's own checks say. → ChecksEnded
+	// WatchChecks runs the tests on the merge candidate, once, and looks at what the forge's own checks say. → ChecksEnded or, if someone merged it, Merged
 	WatchChecks ActionKind = "watch_checks"
 	// MergePullRequest merges exactly the checked candidate. → Merged, BaseMoved, HeadMoved or, pending, ChecksEnded
 	MergePullRequest ActionKind = "merge_pull_request"

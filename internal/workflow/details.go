@@ -374,7 +374,9 @@ type PullRequest struct {
 	Head string `json:"head"`
 	// Checked is the merge candidate that passed the checks; null until one did. Nothing else is ever merged.
 	Checked *Candidate `json:"checked"`
-	Unknown Unknown    `json:",embed"`
+	// Unapproved: the forge asks for more approvals of Head, or someone wants changes of it. An approval here does not replace one there.
+	Unapproved bool    `json:"unapproved,omitzero"`
+	Unknown    Unknown `json:",embed"`
 }
 
 // Candidate is the exact content that a merge would put on the base branch.

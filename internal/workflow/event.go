@@ -324,7 +324,7 @@ type (
 		Summary    string
 	}
 	// Merged: the base branch contains the change; Commit is the full id of the merge. Untested: the forge made it, and its tree has not passed the
-	// tests. It also answers close_pull_request, if someone merged the change on the forge before the run was given up.
+	// tests. It also answers watch_checks and close_pull_request, if someone merged the change on the forge.
 	Merged struct {
 		Outcome
 		Commit   string

@@ -22,8 +22,14 @@ var _ forge.Judged = (*Forge)(nil)
 // Opinions implements forge.Judged. A server without reviews or threads has none.
 func (f *Forge) Opinions(ctx context.Context, number int) (opinions forge.Opinions, err error) {
 	pr, p, err := f.look(ctx, number)
-	if err != nil || pr.State != forge.Open || p.State != forge.Open {
+	if err != nil {
 		return opinions, err
+	}
+	if opinions.State = p.State; pr.State != forge.Open {
+		opinions.State = pr.State
+	}
+	if opinions.State != forge.Open {
+		return opinions, nil
 	}
 	me, err := f.account(ctx)
 	if err != nil {

@@ -151,7 +151,9 @@ func (m *machine) admitted(e workflow.Admitted) {
 	if j.EnvID != "" && e.Isolation == workflow.IsolationNone && !j.Canceling { // to remove it, no command of the run is needed
 		j.Isolation = workflow.IsolationNone // one unprotected command is enough to say so of the whole run
 	}
-	m.sayDoing()
+	if !j.ChecksPassed() { // otherwise it still waits for what it said
+		m.sayDoing()
+	}
 	if j.Phase == workflow.ApprovalWait {
 		m.takeTests(e.Settings) // the merge candidate has to pass them
 	}

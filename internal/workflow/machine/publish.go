@@ -91,7 +91,7 @@ func (m *machine) offered(e workflow.PullRequestOpened) {
 func (m *machine) merged(e workflow.Merged) {
 	j := &m.run.Details
 	j.MergeCommit = e.Commit
-	if j.Canceling {
+	if j.Canceling || j.Phase != workflow.MergeCleanup {
 		j.Canceling = false
 		m.close(workflow.StepSkipped, "merged on the forge")
 		m.enter(workflow.MergeCleanup)
@@ -119,6 +119,7 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 	if m.answered.Kind == workflow.WatchChecks && !j.ApprovedHere() {
 		m.approvedOnForge(e.ApprovedBy)
 	}
+	j.PullRequest.Unapproved = e.Unapproved
 	switch e.State {
 	case workflow.ChecksObjected:
 		m.objected(e.Objections)
@@ -158,16 +159,26 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 			m.awaitForge()
 			return
 		}
-		if j.Used.ChecksSince == nil {
-			j.Used.ChecksSince = &m.now
-		}
+		m.looked()
 		if m.now.Sub(*j.Used.ChecksSince) >= time.Duration(j.Settings.Limits.ChecksTotalSec)*time.Second {
 			m.checksSilent(e)
 			return
 		}
 		m.waitThenAgain(max(e.Again.Sub(m.now), soonest), e.Summary)
 	default:
+		m.looked()
+		if silent := m.now.Sub(*j.Used.ChecksSince); silent < grace {
+			m.waitThenAgain(max(silent/2, soonest), e.Summary)
+			return
+		}
 		m.checksSilent(e)
+	}
+}
+
+// looked remembers when the forge was first asked about the present candidate.
+func (m *machine) looked() {
+	if u := &m.run.Details.Used; u.ChecksSince == nil {
+		u.ChecksSince = &m.now
 	}
 }
 
@@ -210,12 +221,17 @@ const (
 	lastLook  = 5 * time.Minute
 )
 
-// soonest keeps the next look at a forge away from the last one.
-const soonest = 5 * time.Second
+const (
+	// soonest keeps the next look at a forge away from the last one.
+	soonest = 5 * time.Second
+	// grace is how long a forge may take to report anything about a candidate.
+	grace = 2 * time.Minute
+)
 
 func (m *machine) checksSilent(e workflow.ChecksEnded) {
 	stop := m.problem(workflow.CategoryEnvironment, workflow.ChecksSilentCode, "the forge reported no checks in time", e.Summary)
-	stop.Next = []workflow.NextStep{m.run.Ask("see why they do not start, then wait again", workflow.VerbResume)}
+	stop.Next = []workflow.NextStep{m.run.Ask("see why they do not start, then wait again", workflow.VerbResume),
+		workflow.Advice("or, if the repository has no CI, say so and resume: forge: {ci: none} in .signalbox/config.yaml")}
 	m.stop(stop)
 }
 

@@ -18,6 +18,11 @@ func TestPublishing(t *testing.T) {
 		run.Details.Used.ChecksSince = &since
 		return run
 	}
+	silent := times(1, checks(workflow.ChecksSilent), well, func(_ *testing.T, run workflow.Run) workflow.Run {
+		since := run.Details.Used.ChecksSince.Add(-grace)
+		run.Details.Used.ChecksSince = &since
+		return run
+	}, checks(workflow.ChecksSilent))
 	tell(t, []story{
 		{"failed checks send the change back", full, []act{failing}, "RUNNING review-fix call_agent R01/1"},
 		{"what was mended is offered and checked again", full, []act{failing, untilPhase(workflow.CIWatch)}, "RUNNING ci-watch watch_checks"},
@@ -25,8 +30,9 @@ func TestPublishing(t *testing.T) {
 		{"a pass in between starts the count anew", full, []act{failing, failing, untilPhase(workflow.CIWatch), checks(workflow.ChecksPassed), baseMoves, failing, failing},
 			"RUNNING review-fix call_agent R04/1"},
 		{"a blocked run is mended when it is resumed", full, []act{times(3, failing), resumed}, "RUNNING review-fix call_agent R03/1"},
-		{"silent checks ask a person", full, []act{untilPhase(workflow.CIWatch), checks(workflow.ChecksSilent)}, "NEEDS_INPUT ci-watch CHECKS_SILENT"},
-		{"and are watched again", full, []act{untilPhase(workflow.CIWatch), checks(workflow.ChecksSilent), resumed}, "RUNNING ci-watch watch_checks"},
+		{"silent checks get some time", full, []act{untilPhase(workflow.CIWatch), checks(workflow.ChecksSilent)}, "RUNNING ci-watch wait 5s watch_checks"},
+		{"then they ask a person", full, []act{untilPhase(workflow.CIWatch), silent}, "NEEDS_INPUT ci-watch CHECKS_SILENT"},
+		{"and get it again", full, []act{untilPhase(workflow.CIWatch), silent, resumed, checks(workflow.ChecksSilent)}, "RUNNING ci-watch wait 5s watch_checks"},
 		{"pending checks are waited for", full, []act{pending}, "RUNNING ci-watch wait 5s watch_checks"},
 		{"and looked at again", full, []act{pending, well}, "RUNNING ci-watch watch_checks"},
 		{"at once where something happened on the forge", full, []act{pending, does(workflow.Woken{})}, "RUNNING ci-watch watch_checks"},
@@ -87,6 +93,7 @@ func TestApprovalOnTheForge(t *testing.T) {
 		{"one of an earlier commit does not", onForge, []act{parked, approvesHead, admitted, object, untilPhase(workflow.CIWatch), said(workflow.ChecksPassed, "")}, "QUEUED ci-watch watch_checks"},
 		{"of another commit it does not", onForge, []act{parked, does(workflow.Approved{Commit: "other"}), admitted, said(workflow.ChecksPassed, "")}, "QUEUED ci-watch watch_checks"},
 		{"a rejection here sends it back", onForge, []act{parked, does(workflow.Rejected{Reason: "no", By: "ada"}), admitted}, "RUNNING review-fix call_agent R01/1"},
+		{"a merge by someone ends it", onForge, []act{parked, admitted, merges, toTheEnd}, "DONE parent-close"},
 		{"an objection there too", onForge, []act{parked, admitted, object}, "RUNNING review-fix call_agent R01/1"},
 		{"of what was approved here, it is asked again", ordinary(workflow.WorkflowSimple, false), []act{toTheEnd, approvesHead, admitted, untilPhase(workflow.CIWatch), object, toTheEnd},
 			"NEEDS_INPUT approval-wait APPROVAL_REQUIRED"},

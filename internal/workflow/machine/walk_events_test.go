@@ -117,6 +117,7 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 			events = append(events, workflow.ChecksEnded{Outcome: o, State: state, Candidate: workflow.Candidate{Head: r.Details.Head}})
 		}
 		if r.Details.Settings.ApproveOnForge {
+			events = append(events, workflow.Merged{Outcome: o, Commit: "m1"})
 			events = append(events, workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPassed, ApprovedBy: "ada", Candidate: workflow.Candidate{Head: r.Details.Head}},
 				workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPassed, Unapproved: true, Candidate: workflow.Candidate{Head: r.Details.Head}},
 				workflow.ChecksEnded{Outcome: o, State: workflow.ChecksObjected, Objections: []workflow.Objection{{ID: commit, Thread: "T1", Finding: workflow.Finding{Text: "x"}}}})
