@@ -179,3 +179,26 @@ func TestTheNextWatcherContinuesWhatAKilledOneLeft(t *testing.T) {
 		t.Errorf("the runs are %q (%v)", runs, err)
 	}
 }
+
+// A change that waits for approval is merged by a comment below the one that shows its commit.
+func TestAChangeIsApprovedByAComment(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, ", ci: none")
+	h.With(func(st *githubtest.State) { st.Now = time.Now().UTC() })
+	h.by(0, "forge", "watch", "--once")
+	h.by(3, "run", "42", "--approve", "manual")
+	head := h.stages()["42"].Details.Head
+	h.With(func(st *githubtest.State) { st.Now = time.Now().UTC().Add(2 * time.Second) })
+	h.Comment(42, "mallory", "/signalbox approve")
+	h.Comment(42, "grace", "/signalbox approve "+strings.Repeat("d", 40))
+	if out := h.by(0, "forge", "watch", "--once"); h.stages()["42"].State != workflow.NeedsInput || !strings.Contains(out, "refused: no write access") || !strings.Contains(out, "not dddd") {
+		t.Fatalf("it is %s:\n%s", h.stages()["42"].State, out)
+	}
+	h.Comment(42, "grace", "/signalbox approve")
+	out := h.by(0, "forge", "watch", "--once")
+	run := h.stages()["42"]
+	if run.State != workflow.Done || run.Details.Approval == nil || run.Details.Approval.By != "grace" {
+		t.Fatalf("it is %s, approved as %+v:\n%s", run.State, run.Details.Approval, out)
+	}
+	h.isMerged(42, head)
+}
