@@ -91,7 +91,7 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 		"commit.sign":    {why: "commits are signed with your key where you did not set that yourself", when: is("always")},
 		"commit.signoff": {why: "you sign off on the agents' work in your name"},
 
-		"forge.driver":     {why: "issues are read, and comments, pull requests and merges made, in your name on the server of the remote origin or of forge.url, which gets your token", when: not(ForgeLocal)},
+		"forge.driver":     {why: "issues are read, and comments, pull requests and merges made, in your name there, and your token is sent there", when: not(ForgeLocal)},
 		"forge.url":        {why: "the forge's server: it gets your token, issues and changes"},
 		"forge.repository": {why: "the repository in which your token reads issues, opens pull requests and merges"},
 		"forge.token":      {why: "the value of this variable is sent to the forge as your token"},

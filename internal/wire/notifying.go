@@ -9,6 +9,7 @@ import (
 	"signalbox/internal/config"
 	"signalbox/internal/notify"
 	"signalbox/internal/redact"
+	"signalbox/internal/wire/hosting"
 	"signalbox/internal/workflow"
 )
 
@@ -17,7 +18,7 @@ func (p *Project) Name() string { return filepath.Base(p.Root) }
 func (p *Project) Ways() *notify.Config {
 	c := p.Config.Notify
 	return &notify.Config{Desktop: c.Desktop, Command: c.Command, Dir: p.Root, Webhook: config.Address(c.Webhook), Ntfy: config.Address(c.Ntfy),
-		Exec: withoutToken{p.Host(), p.Config.Forge.TokenVariables()}}
+		Exec: hosting.WithoutToken{Executor: p.Host(), Names: p.Config.Forge.TokenVariables()}}
 }
 
 // notifying passes every transition on to observe and sends the notifications that it's worth, each piece of news once. A

@@ -118,7 +118,7 @@ func (p *Project) Configure(ctx context.Context) error {
 	path := filepath.Join(p.Root, config.Name)
 	data, found, err := config.Read(path)
 	if p.Configured = found; err == nil {
-		if p.Trust, err = p.judgeTrust(data); err != nil {
+		if p.Trust, err = p.judgeTrust(ctx, data); err != nil {
 			return err
 		}
 		if p.Trust.Standing == TrustWithheld {

@@ -2,15 +2,12 @@ package wire
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
-	"signalbox/internal/process"
 	"signalbox/internal/wire/hosting"
 )
 
@@ -21,26 +18,13 @@ func (p *Project) forge() forge.Forge {
 	if !c.Hosted {
 		return local.New(c)
 	}
-	remote := func(ctx context.Context) (string, error) {
-		r, err := p.Repo.Remote(ctx, Remote)
-		return r.URL, err
-	}
-	p.Hosted = hosting.New(hosting.Config{Settings: p.Config.Forge, Remote: remote, Files: local.New(c), Store: p.Store, Exec: p.Host(), Env: p.Env,
+	p.Hosted = hosting.New(hosting.Config{Settings: p.Config.Forge, Remote: p.remote, Files: local.New(c), Store: p.Store, Exec: p.Host(), Env: p.Env,
 		Proxy: p.Proxy(), Roots: p.Certificates, Redact: p.Redact, Within: func(path string) string { return Within(p.Root, path) }, Clock: time.Now, Logger: p.Log})
 	return p.Hosted
 }
 
-// withoutToken starts programs that need no forge.
-type withoutToken struct {
-	process.Executor
-	names []string
-}
-
-// Exec implements process.Executor.
-func (w withoutToken) Exec(ctx context.Context, c process.Command) (process.Result, error) {
-	c.Env = slices.DeleteFunc(slices.Clone(c.Env), func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains(w.names, name)
-	})
-	return w.Executor.Exec(ctx, c)
+// remote is the address of the remote that branches are pushed to.
+func (p *Project) remote(ctx context.Context) (string, error) {
+	r, err := p.Repo.Remote(ctx, Remote)
+	return r.URL, err
 }

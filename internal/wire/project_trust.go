@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"signalbox/internal/agreement"
 	"signalbox/internal/config"
 	"signalbox/internal/problem"
+	"signalbox/internal/wire/hosting"
 )
 
 // IncludeName is the file that says which ignored files are copied to where agents work.
@@ -56,11 +58,13 @@ type trust struct {
 type source struct {
 	config  config.Config
 	include []string
+	// page is the repository on the forge: it isn't in the files, but is what agreeing to a forge is about.
+	page string
 }
 
 // list is what in it reaches this machine. If --agent names a program, the file's agents don't.
 func (s source) list(how filesUse) (list []config.Reach) {
-	for _, r := range s.config.Reaches(how.unsandboxed) {
+	for _, r := range hosting.Named(s.config.Reaches(how.unsandboxed), s.page) {
 		top, _, _ := strings.Cut(r.Key, ".")
 		if !how.agentTyped || !slices.Contains([]string{"agents", "roles", "workflows"}, top) {
 			list = append(list, r)
@@ -87,7 +91,7 @@ func (p *Project) parseSource(settings, include []byte) (source, error) {
 			patterns = append(patterns, line)
 		}
 	}
-	return source{c, patterns}, err
+	return source{config: c, include: patterns}, err
 }
 
 // filesUse is how this command uses the files.
@@ -104,7 +108,7 @@ func (p *Project) usedBy(s source) filesUse {
 }
 
 // judgeTrust says whether the settings that reach this machine count.
-func (p *Project) judgeTrust(settings []byte) (trust, error) {
+func (p *Project) judgeTrust(ctx context.Context, settings []byte) (trust, error) {
 	given := p.Overrides.Trust
 	if value := p.Env(trustVariable); !given && value != "" {
 		var err error
@@ -123,6 +127,10 @@ func (p *Project) judgeTrust(settings []byte) (trust, error) {
 	s, err := p.parseSource(settings, include)
 	if err != nil {
 		return trust{Standing: TrustEmpty, Broken: err}, nil
+	}
+	if s.config.Forge.Hosted() {
+		remote, _ := p.remote(ctx) // without one, only the settings can name the repository
+		s.page = hosting.Page(s.config.Forge, remote)
 	}
 	how := p.usedBy(s)
 	t := trust{List: s.list(how), Doubt: unread}

@@ -94,7 +94,7 @@ func (p *examination) lookAtConfig(add func(Finding)) {
 func (p *examination) lookAtTrust(add func(Finding)) bool {
 	switch p.Trust.Standing {
 	case wire.TrustWithheld:
-		says := []string{"the project's settings that reach this machine don't count until you agree to them, so agents, isolation, network and health are not looked at:"}
+		says := []string{"the project's settings that reach this machine don't count until you agree to them, so agents, isolation, network, the forge and health are not looked at:"}
 		for _, r := range p.Trust.List {
 			says = append(says, "  "+wire.Visible(r.Key)+": "+wire.Visible(r.Value))
 		}

@@ -15,6 +15,9 @@ func (p *examination) lookAtForge(ctx context.Context, add func(Finding)) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, remoteWait)
 	defer cancel()
+	if err := p.Hosted.Plain(ctx); err != nil {
+		add(Finding{"forge", VerdictWarning, err.Error(), "use the server's https address in the remote " + wire.Remote + " or in forge.url"})
+	}
 	base, err := p.Base(ctx)
 	if err != nil { // lookAtStart reports it
 		return true
