@@ -113,18 +113,18 @@ var packages = map[string][]string{
 	"wire":                                {"*"},                                                                                                                                                                                                                                         // builds what a configuration asks for, so it alone names drivers
 	"wire/hosting":                        {"commandline", "config", "forge", "forge/gitea", "forge/github", "forge/gitlab", "forge/hosted", "forge/local", "forge/rest", "perform", "problem", "process", "redact", "store"},                                                            // the drivers of servers, who we are there, and whether tokens travel safely
 	"app":                                 {"agent", "agreement", "commandline", "config", "engine", "forge", "git", "heal", "health", "lazy", "perform", "permission", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "workflow"}, // names no driver and prints nothing: wire has built what it uses
-	"app/intake":                          {"app", "config", "engine", "forge", "problem", "redact", "store", "workflow"},                                                                                                                                                                // takes orders from the forge; what carries the runs is handed in
+	"app/intake":                          {"app", "config", "engine", "forge", "problem", "redact", "store", "store/strict", "workflow"},                                                                                                                                                // takes orders from the forge; what carries the runs is handed in
 	"app/starter":                         {"app", "config", "problem", "wire"},
 	"app/environments":                    {"app", "commandline", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
 	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "workflow"},
 	"app/sessions":                        {"agent", "app", "commandline", "config", "engine", "forge", "git", "perform", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "workflow"},
-	"app/ci":                              {"app", "engine", "git", "lazy", "place", "problem", "process", "registry", "store", "store/bundle", "wire", "workflow"}, // which of two states of a run counts
+	"app/ci":                              {"app", "app/intake", "engine", "forge", "git", "lazy", "place", "problem", "process", "registry", "store", "store/bundle", "wire", "workflow"}, // which of two states of a run counts
 	"app/documents":                       {"app", "problem", "schema", "store", "store/strict"},
 	"app/doctor":                          {"app", "agent", "commandline", "config", "environment", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"}, // a use case too long for app
 	// A noun of the command line parses, calls app and shows.
 	"cli/command":  {"app", "commandline", "problem", "process", "redact", "store", "wire", "workflow"},
-	"cli/display":  {"agent", "app", "cli/command", "commandline", "problem", "redact", "registry", "store", "wire", "workflow"},
-	"cli/ci":       {"app/ci", "cli/command"},
+	"cli/display":  {"agent", "app", "cli/command", "commandline", "git", "pipeline", "problem", "redact", "registry", "store", "wire", "workflow"},
+	"cli/ci":       {"app", "app/ci", "app/intake", "cli/command", "cli/display", "pipeline", "redact"},
 	"cli/document": {"app/documents", "cli/command", "problem", "redact", "schema", "store"},
 	"cli/env":      {"app", "app/environments", "cli/command", "cli/display", "commandline", "config", "environment/cache", "environment/detect", "place", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/forge":    {"app", "app/intake", "cli/command", "cli/display", "commandline", "redact", "workflow"},

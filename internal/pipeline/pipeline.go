@@ -1,4 +1,4 @@
-// Package pipeline holds the files with which a CI system runs the self-healing loop: that system's words
+// Package pipeline holds the files with which a CI system runs issues and the self-healing loop: that system's words
 // for a schedule, a gate, a pass, and the state carried from one run to the next. Only Install writes,
 // and only into the folder that the caller names.
 package pipeline

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"signalbox/internal/app"
+	"signalbox/internal/app/intake"
 	"signalbox/internal/engine"
 	"signalbox/internal/git"
 	"signalbox/internal/lazy"
@@ -145,7 +146,11 @@ func here(ctx context.Context, p *app.App, requestID string) (*bundle.Bundle, er
 	if err != nil {
 		return nil, err
 	}
-	return bundle.Collect(ctx, p.Store, latest.Run, refs)
+	orders, err := intake.Carried(ctx, p.Store, latest.Run.Details.Number)
+	if err != nil {
+		return nil, err
+	}
+	return bundle.Collect(ctx, p.Store, latest.Run, refs, orders)
 }
 
 // refsOf are the refs of this checkout that hold work of a run.

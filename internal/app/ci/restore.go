@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"signalbox/internal/app"
+	"signalbox/internal/app/intake"
 	"signalbox/internal/git"
 	"signalbox/internal/problem"
 	"signalbox/internal/registry"
@@ -68,6 +69,9 @@ func Restore(ctx context.Context, p *app.App, number int, unsealed bool) (done R
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	if err := otherRequest(ctx, p, b); err != nil {
 		return done, err
+	}
+	if err := intake.Adopt(ctx, p.Store, number, b.Orders(), p.Now().Add(-Heard)); err != nil {
+		return done, unreadable(number, err)
 	}
 	present, err := here(ctx, p, b.Run.RequestID)
 	if err != nil {

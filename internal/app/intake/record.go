@@ -53,7 +53,9 @@ const remembered = 30 * 24 * time.Hour
 // margin is how far the clocks of the forge and of this machine may be apart when a project takes orders for the first time.
 const margin = 2 * time.Minute
 
-func (i *Intake) book() *store.Document[book] { return store.Record[book](i.Store, "issues", "orders") }
+func (i *Intake) book() *store.Document[book] { return bookOf(i.Store) }
+
+func bookOf(s *store.Store) *store.Document[book] { return store.Record[book](s, "issues", "orders") }
 
 // open returns the record, and begins it.
 func (i *Intake) open(ctx context.Context) (book, error) {

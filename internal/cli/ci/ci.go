@@ -12,7 +12,7 @@ import (
 
 func New(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{Use: "ci"}
-	c.AddCommand(newRestore(a), newSave(a))
+	c.AddCommand(newInit(a), newRun(a), newRestore(a), newSave(a))
 	return c
 }
 

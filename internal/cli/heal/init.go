@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/cli/command"
-	"signalbox/internal/git"
+	"signalbox/internal/cli/display"
 	"signalbox/internal/pipeline"
 	"signalbox/internal/probe"
 	"signalbox/internal/problem"
@@ -25,36 +25,17 @@ func newHealInit(a *command.Invocation) *cobra.Command {
 		Use: "init", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var wanted []pipeline.File
+			next := ""
 			if github {
-				wanted = append(wanted, pipeline.GitHub()...)
+				wanted, next = append(wanted, pipeline.GitHub()...), nextOnGitHub
 			}
 			if gitlab {
-				wanted = append(wanted, pipeline.GitLab()...)
+				wanted, next = append(wanted, pipeline.GitLab()...), next+nextOnGitLab
 			}
 			if len(wanted) == 0 {
 				return command.UsageError(`"signalbox heal init --github" or "signalbox heal init --gitlab"`, "for which CI?")
 			}
-			repo, err := git.Open(c.Context(), a.Opener.Host(), a.Opener.Dir)
-			if err != nil {
-				return wire.Explained(err)
-			}
-			files, err := pipeline.Install(repo.Root(), wanted, force, dry)
-			var differ *pipeline.DifferentError
-			if errors.As(err, &differ) {
-				return &problem.Error{Err: err, Hint: `keep yours, or replace them: --force (yours is then beside it, as NAME.orig)`}
-			}
-			if err != nil {
-				return err
-			}
-			return a.Show(files, func() {
-				printWritten(a, files, dry)
-				if github && !dry {
-					a.Print("%s", nextOnGitHub)
-				}
-				if gitlab && !dry {
-					a.Print("%s", nextOnGitLab)
-				}
-			})
+			return display.Install(c.Context(), a, wanted, force, dry, next)
 		},
 	}
 	c.Flags().BoolVar(&github, "github", false, "for GitHub Actions")
@@ -62,16 +43,6 @@ func newHealInit(a *command.Invocation) *cobra.Command {
 	c.Flags().BoolVar(&force, "force", false, "replace files with other content")
 	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "only say what would be written")
 	return c
-}
-
-func printWritten(a *command.Invocation, files []pipeline.Installed, dry bool) {
-	words := map[string]string{pipeline.Missing: "written", pipeline.Same: "is there already", pipeline.Different: "replaced; what was there is beside it, as .orig"}
-	if dry {
-		words = map[string]string{pipeline.Missing: "would be written", pipeline.Same: "is there already", pipeline.Different: "differs; --force would replace it"}
-	}
-	for _, file := range files {
-		a.Print("%-50s %s\n", file.Path, words[file.Found])
-	}
 }
 
 const (

@@ -70,6 +70,7 @@ const (
 	recordFolder = "records/"
 	stagePath    = runFolder + "stage.json"
 	eventsPath   = runFolder + "events.jsonl"
+	ordersPath   = "orders.json"
 )
 
 var (
@@ -100,6 +101,9 @@ func (b *Bundle) Files(key string) ([]File, error) {
 	}
 	return append(files, File{sealFile, []byte(sealOf(files, key) + "\n")}), nil
 }
+
+// Orders is what the checkout remembered of orders on the forge, as its intake wrote it; empty if there were none.
+func (b *Bundle) Orders() []byte { return b.content(ordersPath) }
 
 // Events are the lines of the run's events.jsonl: its history, which grows and never changes.
 func (b *Bundle) Events() []byte { return b.content(eventsPath) }
@@ -188,8 +192,8 @@ func keptFolder(run *workflow.Run) string {
 func (b *Bundle) checkFile(f File) error {
 	limit := MaxFile
 	switch {
-	case recordPath().MatchString(f.Path):
-		return nil // once the run is known
+	case f.Path == ordersPath, recordPath().MatchString(f.Path):
+		return nil // they are read by those who write them, and records once the run is known
 	case logPath().MatchString(f.Path):
 		limit = 2 * maxLog
 	case patchPath().MatchString(f.Path):

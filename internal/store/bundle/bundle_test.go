@@ -68,7 +68,7 @@ func write(t *testing.T, root, name, content string) {
 
 func files(t *testing.T, s *store.Store, run workflow.Run) []bundle.File {
 	t.Helper()
-	b, err := bundle.Collect(t.Context(), s, run, []bundle.Ref{{Name: "refs/heads/signalbox/1-greet", ID: strings.Repeat("a", 40)}})
+	b, err := bundle.Collect(t.Context(), s, run, []bundle.Ref{{Name: "refs/heads/signalbox/1-greet", ID: strings.Repeat("a", 40)}}, []byte("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +90,9 @@ func TestABundleIsTheRunElsewhere(t *testing.T) {
 	if m := b.Manifest; len(m.LeftOut) != 1 || len(m.Cut) != 1 {
 		t.Errorf("left out %v, cut %v", m.LeftOut, m.Cut)
 	}
+	if string(b.Orders()) != "{}" {
+		t.Errorf("the orders are %q", b.Orders())
+	}
 	root := t.TempDir()
 	other := open(t, root)
 	for range 2 { // again over itself
@@ -109,7 +112,7 @@ func TestABundleIsTheRunElsewhere(t *testing.T) {
 	if err != nil || len(log) > 66<<10 || !bytes.HasPrefix(log, []byte("… the first 81920 bytes of this log are where it was written\na line of the log\n")) {
 		t.Errorf("%d bytes: %.200s, %v", len(log), log, err)
 	}
-	if again := files(t, other, got); len(again) != len(all) {
+	if again := files(t, other, got); len(again) != len(all) || got.RunID != run.RunID {
 		t.Errorf("it has %d files, and there %d", len(all), len(again))
 	}
 }

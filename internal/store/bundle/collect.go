@@ -17,8 +17,8 @@ import (
 )
 
 // Collect makes the bundle of a run that no process executes. Transcripts stay where they are: they are large, and nothing reads them
-// to go on.
-func Collect(ctx context.Context, s *store.Store, run workflow.Run, refs []Ref) (*Bundle, error) {
+// to go on. orders is what Orders returns elsewhere.
+func Collect(ctx context.Context, s *store.Store, run workflow.Run, refs []Ref, orders []byte) (*Bundle, error) {
 	b := &Bundle{Run: run, Manifest: Manifest{Version: version, Number: run.Details.Number, RequestID: run.RequestID, RunID: run.RunID, Refs: refs}}
 	c := collector{store: s, bundle: b, dir: store.RunDir(workflow.RefOf(&run))}
 	for _, name := range []string{"stage.json", "planning.json", "errors.json", "report.md", "events.jsonl"} {
@@ -33,6 +33,9 @@ func Collect(ctx context.Context, s *store.Store, run workflow.Run, refs []Ref) 
 		if err := c.add(store.PrivateDir+"/"+name+".json", recordFolder+name+".json", MaxFile); err != nil {
 			return nil, err
 		}
+	}
+	if len(orders) > 0 {
+		c.take(ordersPath, orders)
 	}
 	b.wholeEvents()
 	return b, b.check()
