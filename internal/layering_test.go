@@ -32,7 +32,7 @@ var packages = map[string][]string{
 	"process/processtest":         {},
 	"config":                      {"permission"}, // whose patterns it takes
 	"agreement":                   {},             // what a person agreed to, kept outside every repository
-	"forge":                       {},
+	"forge":                       {"redact"},
 	"git":                         {"flock", "git/gitcmd", "process", "redact"},
 	"git/gitcmd":                  {"flock", "process", "redact"},
 	"agent":                       {"process", "redact"},

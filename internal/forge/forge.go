@@ -187,6 +187,8 @@ var (
 	ErrMerged = errors.New("it is merged")
 	// ErrClosed: someone closed the pull request unmerged. A person decides whether it is reopened.
 	ErrClosed = errors.New("it was closed unmerged")
+	// ErrMergeGone: the server says that the pull request is merged, and the base branch lacks the merge: it was rewritten.
+	ErrMergeGone = errors.New("the base branch lacks the merge")
 	// ErrUntested: the pull request is merged, and what the server put on the base branch has not passed the tests. A person looks at it.
 	ErrUntested = errors.New("the forge merged a tree that was not tested")
 	// ErrRemoteMoved: the remote's base branch has commits that the project lacks. A person pulls them.

@@ -99,6 +99,12 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, forge.ErrRemoteMoved):
 		e.ReasonCode, e.Retryable, e.Title = workflow.RemoteMovedCode, false, "the remote has commits that are missing here"
 		advise(byGit("bring them in", "pull"))
+	case errors.Is(err, errBaseRewritten):
+		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.BaseRewrittenCode, false, workflow.CategoryGit, "the base branch was rewritten"
+		e.Next = []workflow.NextStep{x.run.GiveUp("begin again from what is there now; this work stays on a ref").Following(x.run.Ask("", workflow.VerbRun))}
+	case errors.Is(err, forge.ErrMergeGone):
+		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.BaseRewrittenCode, false, workflow.CategoryGit, "the pull request is merged, and the base branch lacks the merge"
+		e.Next = []workflow.NextStep{workflow.Advice("bring the merge back if it is wanted"), resume, x.run.GiveUp("or give the run up")}
 	case errors.Is(err, forge.ErrClosed):
 		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.PullRequestClosedCode, false, workflow.CategoryInput, "someone closed the pull request"
 		e.Next = []workflow.NextStep{workflow.Advice("if the change is wanted, reopen the pull request on its page"), resume, x.run.GiveUp("or give the run up")}

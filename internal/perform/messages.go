@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"signalbox/internal/forge"
 	"signalbox/internal/git"
 	"signalbox/internal/perform/report"
 	"signalbox/internal/redact"
@@ -91,6 +92,9 @@ func (x *execution) commitMessage(ctx context.Context, a workflow.Action) string
 	message := title + "\n\n"
 	if body != "" {
 		message += body + "\n\n"
+	}
+	if x.Access != nil { // whoever wrote the issue or a review would act on the server through the commit
+		message = forge.Defused(message)
 	}
 	return message + fmt.Sprintf("Signalbox-Request: %s\nSignalbox-Step: %s\n", x.run.RequestID, a.StepID) + x.trailers(ctx, workflow.Implementer)
 }

@@ -19,6 +19,8 @@ type forgeFault struct {
 	fault  standin.Fault
 	breaks func(*githubtest.Server)
 	mends  func(*githubtest.Server)
+	// again is why it stops once more; empty if it goes on to its end.
+	again string
 	// approve: the change is approved on the forge. later: it breaks at the second time.
 	approve, later bool
 	// here is what they type at git.
@@ -88,7 +90,7 @@ var forgeFaults = []forgeFault{
 	{name: "a base that moved", at: workflow.MergePullRequest, breaks: func(s *githubtest.Server) { s.Commit("main", map[string]string{"other": "1"}) }},
 	{name: "a base that was pushed by force", at: workflow.MergePullRequest, breaks: func(s *githubtest.Server) {
 		s.MustRun("", "update-ref", "refs/heads/main", s.MustRun("Anew\n", "commit-tree", s.Head("main")+"^{tree}", "-p", s.Head("main")+"^"))
-	}, here: []string{"reset", "-q", "--hard", "origin/main"}, code: workflow.RemoteMovedCode, says: "git pull"},
+	}, here: []string{"reset", "-q", "--hard", "origin/main"}, code: workflow.RemoteMovedCode, says: "git pull", again: workflow.BaseRewrittenCode},
 	{name: "a deleted base", at: workflow.MergePullRequest, breaks: func(s *githubtest.Server) {
 		s.MustRun("", "update-ref", "refs/heads/kept", s.Head("main"))
 		s.MustRun("", "update-ref", "-d", "refs/heads/main")
@@ -168,7 +170,11 @@ func TestWhateverAForgeDoesTheRunSaysWhatToType(t *testing.T) {
 				}
 				run = o.goOn(t, p, ref)
 			}
-			o.isDone(t, run)
+			if c.again == "" {
+				o.isDone(t, run)
+			} else if run.Error == nil || run.Error.ReasonCode != c.again {
+				t.Errorf("resumed, it is %s, %+v; want %s", run.State, run.Error, c.again)
+			}
 		})
 	}
 }

@@ -38,7 +38,11 @@ func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome, a w
 func (x *execution) closePullRequest(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	err := x.Forge.ClosePullRequest(ctx, x.run.Details.PullRequest.Number)
 	if errors.Is(err, forge.ErrMerged) {
-		return x.merge(ctx, o, a)
+		merged, err := x.merge(ctx, o, a)
+		if errors.Is(err, forge.ErrMergeGone) { // the base branch lacks it again, so there is nothing left of it
+			return workflow.PullRequestClosed{Outcome: o}, nil
+		}
+		return merged, err
 	}
 	return workflow.PullRequestClosed{Outcome: o}, err
 }
@@ -76,6 +80,8 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, a workf
 		event.State, event.Summary = workflow.ChecksSilent, x.clean(err.Error())
 	case err != nil:
 		return nil, err
+	case x.rewritten(ctx, check.Base):
+		return nil, errBaseRewritten
 	case said.State == forge.Merged: // by someone, on the forge
 		return x.merge(ctx, o, a)
 	case check.State == forge.CheckPassed && check.Head == x.run.Details.Head:
@@ -86,6 +92,18 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, a workf
 		event.State = workflow.ChecksFailed
 	}
 	return event, nil
+}
+
+// errBaseRewritten: commits that the change begins with are no longer on the base branch. A merge would bring them back.
+var errBaseRewritten = errors.New("the base branch was rewritten since the run began, and the change has commits of it that are gone there now")
+
+// rewritten reports whether the base branch, at a commit, lacks what the change begins with.
+func (x *execution) rewritten(ctx context.Context, base string) bool {
+	if base == "" {
+		return false
+	}
+	contained, err := x.Repo.IsAncestor(ctx, x.run.Details.BaseCommit, base)
+	return err == nil && !contained
 }
 
 func (x *execution) merge(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"signalbox/internal/workflow/wording"
@@ -335,7 +336,7 @@ type Finding struct {
 
 // Line1 returns the finding on one line: where, then what.
 func (f Finding) Line1() string {
-	text := wording.Printable(f.Text)
+	text := wording.Printable(strings.ReplaceAll(f.Text, "\n", " "))
 	if f.File != "" {
 		text = wording.Printable(f.File) + ": " + text
 	}

@@ -144,6 +144,7 @@ const (
 	ForgeForbiddenCode    = "FORGE_FORBIDDEN"     // the account lacks a right
 	ForgeRefusedCode      = "FORGE_REFUSED"       // it understood, and says no
 	MergedUntestedCode    = "MERGED_UNTESTED"     // it put another tree on the base branch than was tested
+	BaseRewrittenCode     = "BASE_REWRITTEN"      // the base branch lacks commits that the run relies on
 	PullRequestClosedCode = "PULL_REQUEST_CLOSED" // someone closed the pull request there
 	// NotFoundCode: a request or a pull request of the run does not exist any more.
 	NotFoundCode = "NOT_FOUND"

@@ -33,7 +33,7 @@ func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, mess
 	case pr.State == forge.Closed || p.State == forge.Closed:
 		err = forge.ErrClosed
 	default:
-		pr, err = f.merge(ctx, pr, p, checked, defused(message))
+		pr, err = f.merge(ctx, pr, p, checked, forge.Defused(message))
 		if errors.Is(err, forge.ErrUntested) {
 			untested, err = err, nil
 		}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"signalbox/internal/forge"
 	"signalbox/internal/lazy"
 	"signalbox/internal/redact"
 )
@@ -35,7 +36,7 @@ func unmarked(text string) string { return text[len(anyMark().FindString(text)):
 
 // marked returns a text to send: with its marker, defused and cut to what the forge takes.
 func marked(mark, text string) string {
-	text = defused(text)
+	text = forge.Defused(text)
 	if len(text) > maxBody {
 		text = redact.Cut(text, maxBody-len(cutNote)) + cutNote
 	}
@@ -51,31 +52,4 @@ func dataMark(data string) string {
 }
 
 // heading returns a title to send.
-func heading(text string) string { return defused(redact.Line(text, maxTitle)) }
-
-// joiner is a character that no one sees. It makes two words of one.
-const joiner = "\u2060"
-
-// What acts on a forge although it is only text. The forges look at the text as shown, so what Markdown shows in another form counts too.
-var (
-	mention = lazy.Pattern(`(^|\W)@([\w.&])`)
-	// reference is the number of an issue or a merge request, which it would tell of being mentioned; or a character by its number.
-	reference = lazy.Pattern(`([#!])([\dxX&])`)
-	// named are @, # and ! by name.
-	named = lazy.Pattern(`(?i)&(?:commat|num|excl);?`)
-	// closing is what closes or opens an issue that follows it.
-	closing = lazy.Pattern(`(?i)\b(clos|fix|resolv|implement|reopen)((?:e|es|ed|s|ing)?:?\s+\S*[#!&/\d-])`)
-	// order is a line that GitLab, or a bot, obeys.
-	order = lazy.Pattern(`(?m)^([\s>]*)/([a-zA-Z_]+(?:[ \t]|$))`)
-)
-
-// defused returns untrusted Markdown that mentions no one, closes nothing, gives no order and hides nothing of what follows it.
-func defused(text string) string {
-	text = redact.Clean(text)
-	text = order().ReplaceAllString(text, "${1}"+joiner+"/${2}")
-	text = closing().ReplaceAllString(text, "${1}"+joiner+"${2}")
-	text = named().ReplaceAllString(text, "${0}"+joiner)
-	text = reference().ReplaceAllString(text, "${1}"+joiner+"${2}")
-	text = mention().ReplaceAllString(text, "${1}@"+joiner+"${2}")
-	return strings.ReplaceAll(text, "<!--", "<"+joiner+"!--")
-}
+func heading(text string) string { return forge.Defused(redact.Line(text, maxTitle)) }

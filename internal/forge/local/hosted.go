@@ -157,7 +157,10 @@ func (f *Forge) onBase(ctx context.Context, base, commit string) error {
 	if err == nil && contained {
 		return nil
 	}
-	return errors.Join(fmt.Errorf("the server says that %s is on %q, which lacks it", commit, base), err)
+	if err != nil && !errors.Is(err, git.ErrNotFound) {
+		return err
+	}
+	return fmt.Errorf("the server says that %s is on %q: %w", commit, base, forge.ErrMergeGone)
 }
 
 // following is a move of a base branch, and its checkouts, to where the remote has it. It is written before
