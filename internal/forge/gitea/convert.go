@@ -33,13 +33,15 @@ type (
 		DefaultStyle     string `json:"default_merge_style"`
 	}
 	issue struct {
-		Number int    `json:"number"`
-		Title  string `json:"title"`
-		Body   string `json:"body"`
-		User   user   `json:"user"`
-		Labels []struct {
-			Name string `json:"name"`
-		} `json:"labels"`
+		Number    int     `json:"number"`
+		Title     string  `json:"title"`
+		Body      string  `json:"body"`
+		User      user    `json:"user"`
+		Labels    []label `json:"labels"`
+		Milestone *struct {
+			ID    int64  `json:"id"`
+			Title string `json:"title"`
+		} `json:"milestone"`
 		State       string    `json:"state"`
 		HTMLURL     string    `json:"html_url"`
 		UpdatedAt   time.Time `json:"updated_at"`

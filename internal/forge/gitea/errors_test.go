@@ -203,6 +203,40 @@ func TestAListIsReadToItsEndAndNoFurtherThanAsked(t *testing.T) {
 	}
 }
 
+// Gitea ignores the names of labels and milestones that it doesn't know, and lists every issue.
+func TestAnUnknownNameFindsNoIssue(t *testing.T) {
+	t.Parallel()
+	driver := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		who := r.URL.Query().Get("assigned_by") + r.URL.Query().Get("created_by")
+		if who == "nobody" || strings.HasSuffix(r.URL.Path, "/users/nobody") {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		_, _ = fmt.Fprint(w, `[{"number": 2, "labels": [{"name": "bug"}, {"name": "P1"}], "milestone": {"id": 7, "title": "1.0"}}, {"number": 1, "labels": [{"name": "bug"}]}]`)
+	})
+	for name, c := range map[string]struct {
+		query forge.Query
+		want  int
+	}{
+		"no label":         {forge.Query{Labels: []string{"nope"}}, 0},
+		"one of two":       {forge.Query{Labels: []string{"bug", "nope"}}, 0},
+		"a label":          {forge.Query{Labels: []string{"Bug"}}, 2},
+		"two labels":       {forge.Query{Labels: []string{"bug", "P1"}}, 1},
+		"no milestone":     {forge.Query{Milestone: "nope"}, 0},
+		"a milestone":      {forge.Query{Milestone: "1.0"}, 1},
+		"a milestone's id": {forge.Query{Milestone: "7"}, 1},
+	} {
+		if got, err := driver.Issues(t.Context(), c.query, 10); err != nil || len(got) != c.want {
+			t.Errorf("%s: %d issues, %v, want %d", name, len(got), err, c.want)
+		}
+	}
+	for _, query := range []forge.Query{{Assignee: "nobody"}, {Author: "nobody"}} {
+		if _, err := driver.Issues(t.Context(), query, 10); !errors.Is(err, forge.ErrNotFound) || !strings.Contains(err.Error(), `no account "nobody"`) {
+			t.Errorf("%+v: %v", query, err)
+		}
+	}
+}
+
 func TestNoVerdictOfAnotherCommitCounts(t *testing.T) {
 	t.Parallel()
 	one, other := strings.Repeat("a", 40), strings.Repeat("b", 40)

@@ -1,10 +1,14 @@
 package gitea
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"signalbox/internal/forge"
@@ -23,7 +27,7 @@ func (s *Server) Issue(ctx context.Context, number int) (forge.Issue, error) {
 	return i.convert(), nil
 }
 
-// Issues returns the issues that match, newest first.
+// Issues returns the issues that match, newest first. Gitea ignores labels and milestones that it doesn't know, so what it lists is compared again.
 func (s *Server) Issues(ctx context.Context, q forge.Query, limit int) ([]forge.Issue, error) {
 	query := url.Values{"type": {"issues"}}
 	for name, value := range map[string]string{"state": q.State, "labels": strings.Join(q.Labels, ","), "milestones": q.Milestone,
@@ -33,14 +37,43 @@ func (s *Server) Issues(ctx context.Context, q forge.Query, limit int) ([]forge.
 		}
 	}
 	found, err := pages[issue](ctx, s, request{method: http.MethodGet, path: "issues", query: query}, limit)
+	if errors.Is(err, forge.ErrNotFound) {
+		err = cmp.Or(s.absent(ctx, q.Assignee, q.Author), err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list issues: %w", err)
 	}
 	issues := make([]forge.Issue, 0, len(found))
 	for _, i := range found {
-		issues = append(issues, i.convert())
+		if i.has(q) {
+			issues = append(issues, i.convert())
+		}
 	}
 	return issues, nil
+}
+
+// absent names the account that the server hasn't; nil if it has them all. A list by an unknown account says no more than "not found".
+func (s *Server) absent(ctx context.Context, accounts ...string) error {
+	for _, name := range accounts {
+		if name == "" {
+			continue
+		}
+		_, err := s.call(ctx, request{method: http.MethodGet, root: "users", path: "%s", args: []any{name}})
+		if errors.Is(err, forge.ErrNotFound) {
+			return fmt.Errorf("%w: the server has no account %q", forge.ErrNotFound, name)
+		}
+	}
+	return nil
+}
+
+// has reports whether the issue has the labels and the milestone, which Gitea takes by name or id.
+func (i issue) has(q forge.Query) bool {
+	for _, wanted := range q.Labels {
+		if !slices.ContainsFunc(i.Labels, func(has label) bool { return strings.EqualFold(has.Name, wanted) }) {
+			return false
+		}
+	}
+	return q.Milestone == "" || i.Milestone != nil && (strings.EqualFold(i.Milestone.Title, q.Milestone) || strconv.FormatInt(i.Milestone.ID, 10) == q.Milestone)
 }
 
 // CreateIssue opens an issue.

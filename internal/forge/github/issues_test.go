@@ -70,6 +70,8 @@ func TestIssuesAreThoseThatMatchNewestFirst(t *testing.T) {
 		"author":      {forge.Query{Author: "mallory"}, 500, 1, 4},
 		"text":        {forge.Query{Text: "needle"}, 500, 1, 5},
 		"milestone":   {forge.Query{Milestone: `the "first" one`}, 500, 1, 2},
+		"no label":    {forge.Query{Labels: []string{"nope"}}, 500, 0, 0},
+		"no such":     {forge.Query{Milestone: "nope"}, 500, 0, 0},
 		"elsewhere":   {forge.Query{Text: "foreign repo:other/one", State: "all"}, 500, 0, 0},
 		"text, label": {forge.Query{Text: "issue", Labels: []string{"even"}, State: "all"}, 500, 59, 119},
 	} {
