@@ -67,11 +67,29 @@ func printNext(ctx context.Context, p *command.Project, r *workflow.Run, holder 
 	if r.Details.Question != nil && held {
 		PrintQuestion(p.Invocation, r)
 	}
-	if until := r.Details.ParkedUntil; until != nil && r.State == workflow.Queued && held {
+	switch until := r.Details.ParkedUntil; {
+	case until != nil && r.Watches():
+		printApproval(p.Invocation, r, held)
+	case until != nil && r.State == workflow.Queued && held:
 		p.Print("\n%s\n  nothing: it continues by itself at %s\n  or at once: %s\n", p.Paint(command.Bold, "What to do:"), commandline.When(*until), commandline.For(r, workflow.VerbResume))
 	}
 	if r.UnderWay() && !held {
 		p.Print("\n%s the process that worked on this run is gone.\n  continue: %s\n", p.Paint(command.Yellow, "Interrupted:"), commandline.For(r, workflow.VerbResume))
+	}
+}
+
+// printApproval says how the pull request is approved for which a parked run waits: by an order here only if the forge asks for none of its own.
+func printApproval(a *command.Invocation, r *workflow.Run, held bool) {
+	page := ""
+	if pr := r.Details.PullRequest; pr != nil {
+		page = ": " + redact.Line(cmp.Or(pr.URL, fmt.Sprint(pr.Number)), 300)
+	}
+	a.Print("\n%s\n  approve the pull request on the forge%s\n", a.Paint(command.Bold, "What to do:"), page)
+	if r.Details.AwaitsForge() {
+		a.Print("  or here: %s; or send it back: %s TEXT\n", commandline.For(r, workflow.VerbApprove), commandline.For(r, workflow.VerbReject))
+	}
+	if held {
+		a.Print("  it looks for the approval again at %s; at once: %s\n", commandline.When(*r.Details.ParkedUntil), commandline.For(r, workflow.VerbResume))
 	}
 }
 

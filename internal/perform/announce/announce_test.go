@@ -153,13 +153,29 @@ func TestAnApprovalOnTheForgeIsAskedForOnce(t *testing.T) {
 	}
 	said := s.said[0]
 	if said.Call == nil || !strings.Contains(said.Call.Body, "- approve the pull request: https://forge.example/pull/7\n- or here: `signalbox approve 42`, or comment `/signalbox approve 1111111111`\n") ||
-		said.Label != forge.LabelNeedsInput || !strings.HasPrefix(said.Progress, "**Queued** · the change waits for an approval of its pull request · approve the pull request: `signalbox approve 42`") {
+		said.Label != forge.LabelNeedsInput || !strings.HasPrefix(said.Progress, "**Queued** · the change waits for an approval of its pull request · approve the pull request: https://forge.example/pull/7, or here: `signalbox approve 42`, or comment") {
 		t.Errorf("it tells %+v", said)
 	}
 	for _, v := range said.Verdicts {
 		if v.Name == forge.VerdictApproval && v.State != forge.Pending {
 			t.Errorf("the approval is %s", v.State)
 		}
+	}
+}
+
+// If the branch protection asks for the approval, the run waits for people, and not for the model's provider.
+func TestAnApprovalThatTheForgeAsksForIsNoLimitOfAModel(t *testing.T) {
+	t.Parallel()
+	s := newTelling()
+	run, until := s.inPhase(workflow.CIWatch), noon
+	j := &run.Details
+	run.State, j.ParkedUntil, j.Pending = workflow.Queued, &until, []workflow.Action{{Kind: workflow.WatchChecks}}
+	j.PullRequest = &workflow.PullRequest{Number: 7, URL: "https://forge.example/pull/7", Checked: &workflow.Candidate{Head: j.Head}}
+	s.tells(t, run, 1)
+	said := s.said[0].Progress
+	if !strings.HasPrefix(said, "**Queued** · the change waits for an approval of its pull request · approve the pull request: https://forge.example/pull/7\n") ||
+		!strings.Contains(said, "| Next deadline | "+at(noon)+": the run looks for the approval again |") {
+		t.Errorf("it tells %s", said)
 	}
 }
 

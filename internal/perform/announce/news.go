@@ -49,3 +49,8 @@ func newsOf(r *workflow.Run) news {
 func awaits(r *workflow.Run) bool {
 	return r.UnderWay() && r.Details.AwaitsForge() && !r.Details.Approved()
 }
+
+// awaitsThere reports whether the protection of the branch asks for an approval, so that no order here replaces it.
+func awaitsThere(r *workflow.Run) bool {
+	return !awaits(r) && r.Details.ParkedUntil != nil && r.Watches()
+}

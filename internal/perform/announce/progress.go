@@ -1,6 +1,7 @@
 package announce
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -52,11 +53,22 @@ func (a *Run) headline(r *workflow.Run) string {
 		}
 		return said
 	case awaits(r):
-		return state + a.Language.Say(language.AwaitsApproval) + " · " + a.step(r, r.Ask(a.Language.Say(language.ApproveThere), workflow.VerbApprove))
+		return state + a.toApprove(r) + ", " + a.step(r, r.Ask(a.Language.Say(language.OrHere), workflow.VerbApprove))
+	case awaitsThere(r):
+		return state + a.toApprove(r)
 	case r.State.Final():
 		return state + a.Language.Say(language.NothingToDo)
 	}
 	return state + a.Language.Doing(r.Details.Phase) + " · " + a.Language.Say(language.NothingToDo) + " · " + a.Language.Say(language.Follow) + " " + a.code(commandline.For(r, workflow.VerbStatus), maxLine)
+}
+
+// toApprove asks for an approval of the pull request.
+func (a *Run) toApprove(r *workflow.Run) string {
+	said := a.Language.Say(language.AwaitsApproval) + " · " + a.Language.Say(language.ApproveThere)
+	if pr := r.Details.PullRequest; pr != nil {
+		said += ": " + cmp.Or(link(pr.URL), fmt.Sprint(pr.Number))
+	}
+	return said
 }
 
 // marks of phases and steps.
