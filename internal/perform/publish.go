@@ -24,7 +24,7 @@ func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome, a w
 		return workflow.HeadMoved{Outcome: o}, nil
 	}
 	pr, err := x.Forge.OpenPullRequest(ctx, forge.PullRequest{Key: x.run.RunID, Request: x.run.RequestID,
-		Title: x.Redact.String(x.run.Title), Body: x.Redact.Text(report.Evidence(&x.run)), Branch: j.Branch, Base: j.Base, Head: j.Head,
+		Title: x.Redact.String(x.run.Title), Body: x.Redact.Text(report.Offer(&x.run)), Branch: j.Branch, Base: j.Base, Head: j.Head,
 		Unpublished: j.Settings.PushesTo == "", Draft: a.Draft})
 	if err == nil && !a.Draft {
 		err = x.replies(ctx, pr.Number)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/redact"
 )
 
 // OpenPullRequest pushes the branch, then opens the pull request or finds the one that has the branch, then records it here. Each step finds
@@ -27,8 +29,16 @@ func (f *Forge) open(ctx context.Context, pr forge.PullRequest) (forge.PullReque
 	if err != nil {
 		return pr, err
 	}
-	mark := mark("run", pr.Key)
-	wanted := forge.Proposal{Number: pr.Number, Title: heading(pr.Title), Body: marked(mark, pr.Body), Branch: pr.Branch, Base: pr.Base, Head: pr.Head, Draft: pr.Draft}
+	mark, about := mark("run", pr.Key), ""
+	if number, unnumbered := strconv.Atoi(pr.Request); unnumbered == nil {
+		issue, err := f.Server.Issue(ctx, number)
+		if err == nil {
+			about = fmt.Sprintf("For [issue %d: %s](%s).\n\n", number, linkText(issue.Title), issue.Page)
+		} else if !errors.Is(err, forge.ErrNotFound) {
+			return pr, fmt.Errorf("read issue %d: %w", number, err)
+		}
+	}
+	wanted := forge.Proposal{Number: pr.Number, Title: heading(pr.Title), Body: marked(mark, about+pr.Body), Branch: pr.Branch, Base: pr.Base, Head: pr.Head, Draft: pr.Draft}
 	p, err := f.proposal(ctx, mark, wanted)
 	if err != nil {
 		return pr, err
@@ -45,6 +55,11 @@ func (f *Forge) open(ctx context.Context, pr forge.PullRequest) (forge.PullReque
 		err = fmt.Errorf("pull request %d: %w", p.Number, forge.ErrClosed)
 	}
 	return pr, err
+}
+
+// linkText is a stranger's text as it can stand in a Markdown link.
+func linkText(text string) string {
+	return strings.NewReplacer("[", "(", "]", ")", "\\", "", "`", "'", "<", "(").Replace(redact.Line(text, maxTitle))
 }
 
 // proposal returns the server's pull request with the marker, and opens it if there is none.

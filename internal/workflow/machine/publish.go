@@ -81,7 +81,7 @@ func (m *machine) offered(e workflow.PullRequestOpened) {
 	}
 	note := ""
 	if e.URL != "" { // elsewhere the number is only our own
-		note = fmt.Sprintf("pull request %d", e.Number)
+		note = fmt.Sprintf("pull request %d: %s", e.Number, e.URL)
 	}
 	m.advance(note)
 }
