@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,14 @@ func newOrders(a *command.Invocation) []*cobra.Command {
 		newOrder(a, "sync RUN", "", func([]string) app.Order { return app.Sync() })}
 }
 
+// told says what became of an order that another process obeys.
+func told(verb string, o *app.Ordered) string {
+	if verb == "resume" && o.Run.Details.Phase == workflow.CIWatch {
+		return fmt.Sprintf("looking now: told the process that runs %s (%s)", o.Run.Ref(), app.Holder(*o.Taken))
+	}
+	return fmt.Sprintf("%s: told the process that runs %s (%s), and it has taken the order", verb, o.Run.Ref(), app.Holder(*o.Taken))
+}
+
 // newOrder returns a command that gives an order to a run and shows the result. If the order may be left for a later resume,
 // leave is the word for it.
 func newOrder(a *command.Invocation, use, leave string, order func(args []string) app.Order) *cobra.Command {
@@ -78,7 +87,8 @@ func newOrder(a *command.Invocation, use, leave string, order func(args []string
 				return display.PrintOutcome(p, taken.Carried)
 			}
 			return p.Show(taken.Run, func() {
-				p.Print("taken by the process of run %s (%s); follow it: signalbox watch %[1]s\n", taken.Run.Ref(), app.Holder(*taken.Taken))
+				verb, _, _ := strings.Cut(use, " ")
+				p.Print("%s; follow it: signalbox watch %s\n", told(verb, &taken), taken.Run.Ref())
 			})
 		},
 	}
