@@ -9,7 +9,8 @@ import (
 
 // Server is what the driver of a forge on a server provides. Package hosted makes a Forge of it: git pushes and tests, and
 // markers in texts are the keys, so no method here has to know whether it was called before. A method is a few calls of the
-// vendor's API. An error that Failure describes is one; every other error is about what the server answered.
+// vendor's API. Its errors begin with what was tried, such as "read issue 42". One that Failure describes is one; every other is about what the
+// server answered.
 //
 // All texts are what the vendor sent: untrusted, and not yet cleaned.
 type Server interface {

@@ -3,7 +3,6 @@ package hosted
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -26,7 +25,7 @@ func (f *Forge) Discussed(ctx context.Context, ref string) (forge.Request, error
 	}
 	remarks, err := f.Server.Remarks(ctx, forge.OnIssue(r.Number))
 	if err != nil {
-		return r, fmt.Errorf("read the comments on issue %d: %w", r.Number, err)
+		return r, err
 	}
 	me, err := f.account(ctx)
 	if err != nil {
@@ -43,7 +42,7 @@ func (f *Forge) Discussed(ctx context.Context, ref string) (forge.Request, error
 			continue // a pull request, or gone
 		}
 		if err != nil {
-			return r, fmt.Errorf("read issue %d: %w", other.Number, err)
+			return r, err
 		}
 		other.Title, other.Closed = redact.Line(issue.Title, maxTitle), issue.Closed
 		related = append(related, other)

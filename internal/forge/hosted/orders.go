@@ -23,7 +23,7 @@ func (f *Forge) Orders(ctx context.Context, on forge.Subject, label string, afte
 	}
 	remarks, err := f.Server.Remarks(ctx, on)
 	if err != nil {
-		return nil, fmt.Errorf("read the comments on %v: %w", on, err)
+		return nil, err
 	}
 	var found []forge.Order
 	for _, r := range remarks {
@@ -96,7 +96,7 @@ func (f *Forge) Offered(ctx context.Context, order forge.Order, commit string) (
 	}
 	remarks, err := f.Server.Remarks(ctx, order.On)
 	if err != nil {
-		return false, fmt.Errorf("read the comments on %v: %w", order.On, err)
+		return false, err
 	}
 	shown := false
 	for _, r := range remarks { // oldest first

@@ -90,7 +90,7 @@ func (f *Forge) proposal(ctx context.Context, mark string, wanted forge.Proposal
 func (f *Forge) ours(ctx context.Context, number int, branch string) (forge.Proposal, error) {
 	p, err := f.Server.Proposal(ctx, number)
 	if err != nil {
-		return p, fmt.Errorf("read pull request %d: %w", number, err)
+		return p, err
 	}
 	if p.Branch != branch {
 		return p, fmt.Errorf("pull request %d is from %q, not from %q: %w", number, p.Branch, branch, forge.ErrNotFound)

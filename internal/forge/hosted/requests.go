@@ -52,7 +52,7 @@ func (f *Forge) Request(ctx context.Context, ref string) (forge.Request, error) 
 		return forge.Request{}, absentError(ref)
 	}
 	if err != nil {
-		return forge.Request{}, fmt.Errorf("read issue %d: %w", number, err)
+		return forge.Request{}, err
 	}
 	return requestOf(issue), nil
 }
@@ -90,7 +90,7 @@ func requestOf(issue forge.Issue) forge.Request {
 func (f *Forge) Requests(ctx context.Context) ([]forge.Request, error) {
 	issues, err := f.Server.Issues(ctx, forge.Query{}, maxListed)
 	if err != nil {
-		return nil, fmt.Errorf("list issues: %w", err)
+		return nil, err
 	}
 	var requests []forge.Request
 	for _, issue := range issues {
@@ -168,8 +168,5 @@ func (f *Forge) CloseRequest(ctx context.Context, request forge.Request, mergeCo
 			return err
 		}
 	}
-	if err := f.Server.CloseIssue(ctx, request.Number); err != nil {
-		return fmt.Errorf("close issue %d: %w", request.Number, err)
-	}
-	return nil
+	return f.Server.CloseIssue(ctx, request.Number)
 }

@@ -124,7 +124,7 @@ func (f *Forge) Issues(ctx context.Context, q forge.Query) ([]forge.Issue, error
 	}
 	issues, err := b.server.Issues(ctx, q, maxListed)
 	if err != nil {
-		return nil, b.explained(fmt.Errorf("list issues: %w", err), readIssues)
+		return nil, b.explained(err, readIssues)
 	}
 	for i := range issues {
 		issue := &issues[i]
