@@ -168,6 +168,13 @@ func checks(state workflow.ChecksState) act {
 	})
 }
 
+// silent: the forge reports no check in time.
+var silent = times(1, checks(workflow.ChecksSilent), well, func(_ *testing.T, run workflow.Run) workflow.Run {
+	since := run.Details.Used.ChecksSince.Add(-grace)
+	run.Details.Used.ChecksSince = &since
+	return run
+}, checks(workflow.ChecksSilent))
+
 func setUpFails(class workflow.FailureClass) act {
 	return answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
 		return workflow.SetUpEnded{Outcome: o, Class: class, Message: "no such host"}

@@ -21,7 +21,7 @@ func TestARunIsHinderedByWhatIsNoFaultOfItsChange(t *testing.T) {
 		{"the remote moved", []act{untilPhase(workflow.MergeCleanup), fails("REMOTE_MOVED")}, true},
 		{"the forge is away while the pull request is opened", []act{untilPhase(workflow.PRCreate), fails("ACTION_FAILED")}, true},
 		{"the forge is away while the checks are watched", []act{untilPhase(workflow.CIWatch), fails("ACTION_FAILED")}, true},
-		{"the forge says nothing of its checks", []act{untilPhase(workflow.CIWatch), checks(workflow.ChecksSilent)}, true},
+		{"the forge says nothing of its checks", []act{untilPhase(workflow.CIWatch), silent}, true},
 		{"the environment cannot be made", []act{untilPhase(workflow.EnvCreate), fails("ACTION_FAILED")}, true},
 		{"the disk is full while the agent works", []act{untilPhase(workflow.TDDGreen), fails("NO_SPACE")}, true},
 		{"the agent's action fails", []act{untilPhase(workflow.TDDGreen), fails("ACTION_FAILED")}, false},

@@ -18,11 +18,6 @@ func TestPublishing(t *testing.T) {
 		run.Details.Used.ChecksSince = &since
 		return run
 	}
-	silent := times(1, checks(workflow.ChecksSilent), well, func(_ *testing.T, run workflow.Run) workflow.Run {
-		since := run.Details.Used.ChecksSince.Add(-grace)
-		run.Details.Used.ChecksSince = &since
-		return run
-	}, checks(workflow.ChecksSilent))
 	tell(t, []story{
 		{"failed checks send the change back", full, []act{failing}, "RUNNING review-fix call_agent R01/1"},
 		{"what was mended is offered and checked again", full, []act{failing, untilPhase(workflow.CIWatch)}, "RUNNING ci-watch watch_checks"},
