@@ -113,6 +113,50 @@ func TestARunGoesFromOneCheckoutToAnother(t *testing.T) {
 	}
 }
 
+// A job that was killed while its agent worked is saved all the same, with what the agent left, and another checkout goes on.
+func TestARunThatWasCutOffGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
+	a := checkout(t)
+	configured := a.read(".signalbox/config.yaml")
+	a.write(".signalbox/config.yaml", strings.Replace(configured, "[sh, ./agent.sh]", "[sh, -c, 'echo half >greeting.txt && echo begun && sleep 600']", 1))
+	c := a.start("run", "1")
+	if !c.until(func() bool { return strings.Contains(a.read("runs/*/*/logs/implementer.*.log"), "begun") }) {
+		t.Fatal("the agent did not begin")
+	}
+	a.sealed(5, "ci", "save", "1")
+	c.signal(syscall.SIGKILL)
+	c.wait()
+	a.sealed(0, "ci", "save", "1")
+
+	b := a.another()
+	b.sealed(0, "ci", "restore", "1")
+	if kept := b.git("for-each-ref", "--format=%(refname)", "refs/signalbox/kept/1"); b.git("show", kept+":greeting.txt") != "half" {
+		t.Errorf("what the agent left is on %q", kept)
+	}
+	b.run(3, "resume", "1")
+	b.run(0, "approve", "1")
+	if text := b.git("show", "origin/main:greeting.txt"); text != "hello world" {
+		t.Errorf("main has %q", text)
+	}
+}
+
+// read returns the content of the files of a pattern.
+func (p *project) read(pattern string) (all string) {
+	p.Helper()
+	paths, err := filepath.Glob(filepath.Join(p.dir, pattern))
+	if err != nil {
+		p.Fatal(err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			p.Fatal(err)
+		}
+		all += string(text)
+	}
+	return all
+}
+
 // Killed right after any of its effects, a save or a restore is simply repeated.
 func TestASaveOrRestoreThatWasKilledIsRepeated(t *testing.T) {
 	t.Parallel()

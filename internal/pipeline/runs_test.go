@@ -2,6 +2,9 @@ package pipeline_test
 
 import (
 	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -89,6 +92,40 @@ func TestActionlintFindsNothingInTheWorkflowThatRunsIssues(t *testing.T) {
 		}
 		if out, err := actionlint(t, bytes.Replace(file.Content, []byte("event.issue.number"), []byte("issue.number"), 1)); err == nil {
 			t.Errorf("a wrong expression passes\n%s", out)
+		}
+	}
+}
+
+// The job of GitLab takes nothing of a webhook but the number of an issue, and keeps the key from the run.
+func TestTheJobOfGitLabTakesOnlyANumber(t *testing.T) {
+	t.Parallel()
+	var file map[string]struct{ Script []string }
+	if err := yaml.Unmarshal(pipeline.RunsOnGitLab()[0].Content, &file); err != nil || len(file["signalbox"].Script) != 1 {
+		t.Fatal(err, file)
+	}
+	bin := t.TempDir()
+	for name, script := range map[string]string{"git": "exit 0", "signalbox": `echo "$* ${SIGNALBOX_STATE_KEY:-without}"; [ "$2" != run ] || exit 3`} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for payload, want := range map[string]string{
+		`{"object_kind":"note","issue":{"iid":42},"object_attributes":{"iid":7}}`: "ci restore 42 key\nci run 42 without\nci save 42 key\nThe run needs a person: the issue says for what.\n",
+		`{"object_kind":"issue","object_attributes":{"iid":5}}`:                   "ci restore 5 key\nci run 5 without\nci save 5 key\nThe run needs a person: the issue says for what.\n",
+		`{"object_kind":"note","merge_request":{"iid":42}}`:                       "This event is about no issue.\n",
+		`{"object_kind":"merge_request","object_attributes":{"iid":42}}`:          "This event is about no issue.\n",
+		`{"object_kind":"note","issue":{"iid":"42; touch x"}}`:                    "This event is about no issue.\n",
+		`{"object_kind":"note","issue":{"iid":-1}}`:                               "This event is about no issue.\n",
+	} {
+		event := filepath.Join(t.TempDir(), "payload")
+		if err := os.WriteFile(event, []byte(payload), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		job := exec.CommandContext(t.Context(), "sh", "-e", "-c", file["signalbox"].Script[0])
+		job.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "TRIGGER_PAYLOAD="+event, "GITLAB_TOKEN=t", "SIGNALBOX_STATE_KEY=key",
+			"CI_SERVER_URL=https://gitlab.example.com", "CI_PROJECT_URL=https://gitlab.example.com/a/b", "TMPDIR="+t.TempDir())
+		if out, err := job.CombinedOutput(); err != nil || string(out) != want {
+			t.Errorf("%s: %v\n%s", payload, err, out)
 		}
 	}
 }
