@@ -16,6 +16,7 @@ import (
 
 var (
 	issueNumber = lazy.Pattern(`^#?([1-9]\d{0,8})$`)
+	pullPath    = lazy.Pattern(`^/(?:-/)?(?:pulls?|merge_requests)/[1-9]\d{0,8}(?:/.*)?$`)
 	issuePath   = lazy.Pattern(`^/(?:-/)?(?:issues|work_items)/([1-9]\d{0,8})/?$`)
 )
 
@@ -37,12 +38,18 @@ func (f *Forge) issueOf(ctx context.Context, ref string) (int, error) {
 		if found := issuePath().FindStringSubmatch(page[len(own):]); found != nil {
 			return strconv.Atoi(found[1])
 		}
+		if pullPath().MatchString(page[len(own):]) {
+			return 0, &problem.Error{Err: fmt.Errorf("%s: %w", redact.Line(page, maxShown), errPull), Code: problem.NotFound,
+				Hint: "name the issue that it closes: " + own + "/issues/NUMBER"}
+		}
 	}
 	return 0, &problem.Error{Err: fmt.Errorf("%s: %w", redact.Line(page, maxShown), errNotHere), Code: problem.NotFound,
 		Hint: "want " + b.address.page() + "/issues/NUMBER; for another repository, go to a clone of it"}
 }
 
 const maxShown = 200
+
+var errPull = errors.New("it is a pull request, and an issue is wanted")
 
 var errNotHere = errors.New("it is not an issue of this project's repository")
 
@@ -60,6 +67,9 @@ func (f *Forge) Request(ctx context.Context, ref string) (forge.Request, error) 
 		return forge.Request{}, err
 	}
 	request, err := b.forge.Request(ctx, strconv.Itoa(number))
+	if errors.Is(err, forge.ErrNotFound) {
+		err = &problem.Error{Err: err, Code: problem.NotFound, Hint: "see which issues there are: signalbox list --forge"}
+	}
 	return request, b.explained(err, readIssues)
 }
 

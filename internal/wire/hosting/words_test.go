@@ -2,6 +2,7 @@ package hosting
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"signalbox/internal/forge/gitea"
 	"signalbox/internal/forge/hosted"
 	"signalbox/internal/perform"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 )
@@ -55,6 +57,23 @@ func TestAnErrorSaysOnceWhatWasTried(t *testing.T) {
 		}
 		if !strings.Contains(err.Error(), "502") || len(parts) < 2 {
 			t.Errorf("it doesn't say what was tried and answered: %v", err)
+		}
+	}
+}
+
+func TestWhatIsNoIssueSaysWhatIsWanted(t *testing.T) {
+	t.Parallel()
+	f, page := answers(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	for ref, want := range map[string][2]string{
+		"99":                                {`there is no issue "99"`, "signalbox list --forge"},
+		page + "/pulls/1":                   {"it is a pull request, and an issue is wanted", page + "/issues/NUMBER"},
+		page + "/-/merge_requests/1/diff":   {"it is a pull request, and an issue is wanted", page + "/issues/NUMBER"},
+		"https://forge.example/x/y/pulls/1": {"it is not an issue of this project's repository", "go to a clone"},
+	} {
+		_, err := f.Request(t.Context(), ref)
+		var p *problem.Error
+		if !errors.As(err, &p) || !errors.Is(err, forge.ErrNotFound) && p.Code != problem.NotFound || !strings.Contains(err.Error(), want[0]) || !strings.Contains(p.Hint, want[1]) {
+			t.Errorf("%s: %v", ref, err)
 		}
 	}
 }
