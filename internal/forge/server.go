@@ -195,7 +195,9 @@ type Failure struct {
 	RetryAfter time.Duration
 	// Message is the server's own text, one line, untrusted.
 	Message string
-	Err     error
+	// Moved is the page of the repository if the server says that it has another name or owner now; otherwise empty. It is a page of this server.
+	Moved string
+	Err   error
 }
 
 // FailureKind says what can be done about a failure.

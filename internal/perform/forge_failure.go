@@ -49,6 +49,10 @@ func (x *execution) refused(e *workflow.Error, f *forge.Failure) {
 	case forge.Limited:
 		e.Next = []workflow.NextStep{workflow.Advice("wait until the forge's limit is reset")}
 	case forge.Refused:
+		if f.Moved != "" {
+			e.Next = []workflow.NextStep{{Text: "if the repository was renamed or moved", Program: []string{"git", "remote", "set-url", "origin", f.Moved + ".git"}}}
+			break
+		}
 		e.Next = []workflow.NextStep{workflow.Advice("settle on the forge what the message names")}
 	default:
 		e.Next = []workflow.NextStep{{Text: "see whether the forge is reached", Verb: workflow.VerbDoctor}}

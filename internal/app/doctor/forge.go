@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 
 	"signalbox/internal/wire"
@@ -28,6 +30,9 @@ func (p *examination) lookAtForge(ctx context.Context, add func(Finding)) bool {
 	}
 	s, err := p.Hosted.Examine(ctx, base, commit)
 	if err != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = fmt.Errorf("the server did not answer within %.0f s", remoteWait.Seconds())
+		}
 		f := findingOf("forge", err)
 		if s.Page != "" {
 			f.Says = s.Page + ": " + f.Says

@@ -46,7 +46,7 @@ func (s *Server) call(ctx context.Context, r request) (http.Header, error) {
 	case resp.StatusCode/100 != 2:
 		return nil, s.refusal(resp, body)
 	case err != nil:
-		return nil, unreachable(ctx, err)
+		return nil, s.unreachable(ctx, err)
 	case len(body) > maxAnswer:
 		return nil, &forge.Failure{Kind: forge.Unavailable, Status: resp.StatusCode, Err: fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)}
 	case r.out == nil:
@@ -84,7 +84,7 @@ func (s *Server) send(ctx context.Context, r request) (*http.Response, error) {
 	s.meter.count(r.kind())
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return nil, unreachable(ctx, err)
+		return nil, s.unreachable(ctx, err)
 	}
 	return resp, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -32,6 +33,7 @@ func (s *Server) refusal(resp *http.Response, body []byte) error {
 	}
 	if resp.StatusCode/100 == 3 {
 		f.Message = "the repository has another address: " + rest.Line(withoutQuery(resp.Header.Get("Location")))
+		f.Moved = s.moved(resp)
 	}
 	return f
 }
@@ -51,15 +53,36 @@ func kindOf(status int) forge.FailureKind {
 }
 
 // unreachable is the failure of a call without a whole answer; the context's error if that ended it.
-func unreachable(ctx context.Context, err error) error {
+func (s *Server) unreachable(ctx context.Context, err error) error {
 	if ended := context.Cause(ctx); ended != nil {
 		return ended
 	}
 	var inURL *url.Error // its text repeats the address
+	var dial *net.OpError
 	if errors.As(err, &inURL) {
 		err = inURL.Err
 	}
+	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() && !(errors.As(err, &dial) && dial.Op == "dial") {
+		host, _ := url.Parse(s.page)
+		err = &rest.TimeoutError{Host: host.Host, After: s.client.Timeout}
+	}
 	return &forge.Failure{Kind: forge.Unavailable, Err: err}
+}
+
+// moved is the page to which a redirection of the API leads; empty if it's none of another repository on this server.
+func (s *Server) moved(resp *http.Response) string {
+	to, err := resp.Location()
+	if err != nil {
+		return ""
+	}
+	api := s.page + "/api/v1/repos/"
+	to.User, to.RawQuery, to.Fragment = nil, "", ""
+	path, ok := strings.CutPrefix(to.String(), api)
+	parts := strings.SplitN(path, "/", 3)
+	if !ok || len(parts) < 2 || !accountName().MatchString(parts[0]) || !accountName().MatchString(parts[1]) || parts[0] == s.owner && parts[1] == s.name {
+		return ""
+	}
+	return s.page + "/" + parts[0] + "/" + parts[1]
 }
 
 // withoutQuery is an address without what may be signed or secret in it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -200,6 +201,38 @@ func TestAListIsReadToItsEndAndNoFurtherThanAsked(t *testing.T) {
 	}
 	if use := driver.Use(); use.Calls["GET issues"] != 6 {
 		t.Errorf("the calls were %v", use.Calls)
+	}
+}
+
+type late struct{}
+
+func (late) RoundTrip(*http.Request) (*http.Response, error) { return nil, os.ErrDeadlineExceeded }
+
+func TestASilentServerIsNamedWithTheTimeThatItHad(t *testing.T) {
+	t.Parallel()
+	driver, err := gitea.New(gitea.Config{URL: "https://git.example.org", Owner: "o", Name: "r", Now: time.Now, Client: &http.Client{Transport: late{}},
+		Token: func(context.Context) (string, error) { return secretToken, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = driver.Whoami(t.Context()); err == nil || !strings.Contains(err.Error(), "the server at git.example.org did not answer within 60 s") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+func TestARenamedRepositoryIsNamed(t *testing.T) {
+	t.Parallel()
+	for to, want := range map[string]string{"/sub/api/v1/repos/new/name?x=y": "/sub/new/name", "/sub/api/v1/repos/o/r": "", "https://evil.example/sub/api/v1/repos/new/name": "",
+		"/sub/api/v1/repos/new/%24(id)": "", "/sub/api/v1/repos/new": ""} {
+		driver := answering(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		})
+		_, err := driver.Repository(t.Context())
+		var f *forge.Failure
+		if !errors.As(err, &f) || f.Kind != forge.Refused || !strings.HasSuffix(f.Moved, want) || (f.Moved == "") != (want == "") {
+			t.Errorf("%s: %+v", to, f)
+		}
 	}
 }
 

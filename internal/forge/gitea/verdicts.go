@@ -97,7 +97,7 @@ func (s *Server) Log(ctx context.Context, v forge.Verdict, limit int) (string, e
 	}
 	end, err := rest.Tail(io.LimitReader(resp.Body, maxJobLog), limit)
 	if err != nil {
-		return "", fmt.Errorf("read the log of %q: %w", rest.Line(v.Name), unreachable(ctx, err))
+		return "", fmt.Errorf("read the log of %q: %w", rest.Line(v.Name), s.unreachable(ctx, err))
 	}
 	return string(end), nil
 }

@@ -68,7 +68,7 @@ func (s *Server) download(ctx context.Context, address string, limit int) (strin
 	}
 	resp, err := s.plain.Do(req)
 	if err != nil {
-		return "", rest.Unanswered(ctx, err)
+		return "", s.transport.Unanswered(ctx, err)
 	}
 	defer resp.Body.Close()
 	switch {
@@ -79,7 +79,7 @@ func (s *Server) download(ctx context.Context, address string, limit int) (strin
 	}
 	end, err := rest.Tail(io.LimitReader(resp.Body, maxLog), limit)
 	if err != nil {
-		return "", rest.Unanswered(ctx, err)
+		return "", s.transport.Unanswered(ctx, err)
 	}
 	return strings.ToValidUTF8(string(end), "\uFFFD"), nil
 }

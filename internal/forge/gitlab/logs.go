@@ -50,7 +50,7 @@ func (s *Server) log(ctx context.Context, job string, limit int) (string, error)
 		resp, err = s.stored(ctx, resp)
 	}
 	if err != nil {
-		return "", rest.Unanswered(ctx, err)
+		return "", s.transport.Unanswered(ctx, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -58,7 +58,7 @@ func (s *Server) log(ctx context.Context, job string, limit int) (string, error)
 		return "", s.refusal(resp, body)
 	}
 	end, err := rest.Tail(io.LimitReader(resp.Body, maxLog), limit)
-	return strings.ToValidUTF8(string(end), "\uFFFD"), rest.Unanswered(ctx, err)
+	return strings.ToValidUTF8(string(end), "\uFFFD"), s.transport.Unanswered(ctx, err)
 }
 
 func (s *Server) stored(ctx context.Context, resp *http.Response) (*http.Response, error) {

@@ -51,7 +51,19 @@ const (
 )
 
 // ErrTimeout: a call took longer than CallTimeout.
-var ErrTimeout = errors.New("no answer within a minute")
+var ErrTimeout = errors.New("no answer in time")
+
+// TimeoutError is ErrTimeout with the server's name and the time that it had.
+type TimeoutError struct {
+	Host  string
+	After time.Duration
+}
+
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("the server at %s did not answer within %.0f s", e.Host, e.After.Seconds())
+}
+
+func (e *TimeoutError) Is(target error) bool { return target == ErrTimeout }
 
 // ErrNotAPI: the answer is not JSON, or null. A proxy, a load balancer or a sign-in page on the way gave it.
 var ErrNotAPI = errors.New("the answer is not one of the server's API")

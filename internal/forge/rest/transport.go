@@ -180,7 +180,7 @@ func (t *Transport) exchange(req *http.Request) (a answer, err error) {
 	t.meter.called(t.Kind(req))
 	resp, err := t.Base.RoundTrip(req.WithContext(ctx))
 	if err != nil {
-		return answer{}, Unanswered(ctx, err)
+		return answer{}, t.Unanswered(ctx, err)
 	}
 	defer resp.Body.Close()
 	t.budget(resp.Header)
@@ -189,7 +189,7 @@ func (t *Transport) exchange(req *http.Request) (a answer, err error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return answer{}, Unanswered(ctx, err)
+		return answer{}, t.Unanswered(ctx, err)
 	}
 	if len(body) > maxAnswer {
 		return answer{}, &forge.Failure{Kind: forge.Unavailable, Status: resp.StatusCode, Err: fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)}
@@ -206,9 +206,9 @@ func (t *Transport) exchange(req *http.Request) (a answer, err error) {
 }
 
 // Unanswered tells the driver's own time limit from the caller's.
-func Unanswered(ctx context.Context, err error) error {
+func (t *Transport) Unanswered(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), ErrTimeout) {
-		return &forge.Failure{Kind: forge.Unavailable, Err: ErrTimeout}
+		return &forge.Failure{Kind: forge.Unavailable, Err: &TimeoutError{t.API.Host, CallTimeout}}
 	}
 	return err
 }

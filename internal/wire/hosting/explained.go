@@ -51,6 +51,10 @@ func (b *built) explained(err error, needs right) error {
 		if failure.RetryAfter > 0 {
 			p.Hint = "the forge has had too many calls: try again after " + b.clock().Add(failure.RetryAfter).Format(time.TimeOnly)
 		}
+	case forge.Refused:
+		if failure.Moved != "" {
+			p.Hint = "if the repository was renamed or moved: git remote set-url origin " + failure.Moved + ".git; or correct forge.repository"
+		}
 	case forge.Unavailable:
 		p.Hint = "check the network, the proxy and forge.url; then see whether the forge is reached: signalbox doctor"
 	}
