@@ -80,7 +80,7 @@ func (p *Places) Today(ctx context.Context) (left budget.Amount, reached string,
 	if err != nil {
 		err = fmt.Errorf("sum up what agents used today: %w", err)
 	}
-	date, spent := workflow.DateOf(p.Now()), budget.Amount{}
+	date, spent := budget.DateOf(p.Now()), budget.Amount{}
 	for _, run := range runs {
 		spent = spent.Plus(run.Run.SpentOn(date))
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"signalbox/internal/workflow/budget"
 )
@@ -101,9 +100,6 @@ type Day struct {
 	Unknown Unknown `json:",embed"`
 }
 
-// DateOf returns the date of a time, in UTC.
-func DateOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
-
 // SpentSoFar returns what all calls of the run used, including the call in hand.
 func (r *Run) SpentSoFar() Usage {
 	spent := r.Details.Spent
@@ -121,7 +117,7 @@ func (r *Run) SpentOn(date string) budget.Amount {
 			s = s.Plus(budget.Amount{Tokens: day.Usage.Tokens(), CostMicroUSD: day.Usage.CostMicroUSD, Calls: day.Calls})
 		}
 	}
-	if c := r.Details.Calling; c != nil && DateOf(r.UpdatedAt) == date {
+	if c := r.Details.Calling; c != nil && budget.DateOf(r.UpdatedAt) == date {
 		s = s.Plus(budget.Amount{Tokens: c.Usage.Tokens(), CostMicroUSD: c.Usage.CostMicroUSD, Calls: 1})
 	}
 	return s

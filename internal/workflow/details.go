@@ -97,8 +97,7 @@ type Details struct {
 	Allowed   map[Role][]string `json:"allowed,omitempty"`
 	// Denied are the tools that the last call was not allowed to use.
 	Denied []string `json:"denied,omitempty"`
-	// ParkedUntil: the run is QUEUED until then, because a limit of the model's provider ends then, or because it waits for people on the forge and
-	// looks there again then.
+	// ParkedUntil: the run is QUEUED until then, when a limit of the model's provider ends, or when it looks again for people on the forge.
 	ParkedUntil *time.Time `json:"parked_until,omitempty"`
 	// StepBase is the commit on which the change in hand is recorded: one commit per step, however many attempts it takes.
 	StepBase string `json:"step_base"`

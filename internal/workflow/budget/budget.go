@@ -3,6 +3,7 @@ package budget
 
 import (
 	"fmt"
+	"time"
 
 	"signalbox/internal/workflow/wording"
 )
@@ -65,3 +66,6 @@ func Dollars(microUSD int64) string {
 	}
 	return fmt.Sprintf("$%.2f", float64(microUSD)/1e6)
 }
+
+// DateOf returns the date of a time, in UTC.
+func DateOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }

@@ -88,7 +88,7 @@ func (m *machine) forget(role workflow.Role) {
 // crash loses only the part that was not reported yet.
 func (m *machine) spend(u workflow.Usage, calls int) {
 	j := &m.run.Details
-	days, date := slices.Clone(j.Days), workflow.DateOf(m.now)
+	days, date := slices.Clone(j.Days), budget.DateOf(m.now)
 	if n := len(days); n == 0 || days[n-1].Date != date {
 		days = append(days, workflow.Day{Date: date})
 	}

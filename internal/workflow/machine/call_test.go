@@ -76,7 +76,7 @@ func TestACallThatTheDayRefusesIsNotBooked(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen))
 	calls := run.Details.Used.Calls
-	if run = agentFails("AGENT_DAY_SPENT")(t, run); run.Details.ParkedUntil == nil || run.Details.Used.Calls != calls || run.SpentOn(workflow.DateOf(epoch)).Calls != calls {
+	if run = agentFails("AGENT_DAY_SPENT")(t, run); run.Details.ParkedUntil == nil || run.Details.Used.Calls != calls || run.SpentOn(budget.DateOf(epoch)).Calls != calls {
 		t.Errorf("it began with %d calls and has %d, %+v; parked until %v", calls, run.Details.Used.Calls, run.Details.Days, run.Details.ParkedUntil)
 	}
 	call := answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
