@@ -184,12 +184,9 @@ func (i *Intake) approval(ctx context.Context, order forge.Order, run *workflow.
 	if order.Commit != "" || !app.WaitsForApproval(run) {
 		return app.Approve(order.Commit), nil // refuses another commit in words, or that nothing waits
 	}
-	offered := run.EndedAt != nil && !order.At.Before(*run.EndedAt)
-	if offered {
-		var err error
-		if offered, err = i.Forge.Offered(ctx, order, head); err != nil {
-			return app.Order{}, err
-		}
+	offered, err := i.Forge.Offered(ctx, order, head)
+	if err != nil {
+		return app.Order{}, err
 	}
 	if !offered {
 		return app.Order{}, refusedError(fmt.Sprintf("No comment before it shows the commit that waits now, so it is not clear what you saw. Look at the change; to approve it, write `/signalbox approve %.12s`.", head))

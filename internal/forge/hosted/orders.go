@@ -88,7 +88,8 @@ func (f *Forge) Tell(ctx context.Context, on forge.Subject, key, body string) er
 	return nil
 }
 
-// Offered reports whether one of our comments before an order shows the commit: an approval that names none means what its author saw.
+// Offered reports whether one of our comments before an order shows the commit: an approval that names none means what its author saw. A comment that was
+// edited may have shown another. The forge's order of comments decides, because its clock may differ from ours.
 func (f *Forge) Offered(ctx context.Context, order forge.Order, commit string) (bool, error) {
 	me, err := f.account(ctx)
 	if err != nil {
@@ -104,7 +105,7 @@ func (f *Forge) Offered(ctx context.Context, order forge.Order, commit string) (
 			break
 		}
 		ours := r.Author == me.Name && anyMark().MatchString(r.Body)
-		shown = shown || ours && len(commit) >= shownDigits && strings.Contains(r.Body, commit[:shownDigits])
+		shown = shown || ours && !r.Edited && len(commit) >= shownDigits && strings.Contains(r.Body, commit[:shownDigits])
 	}
 	return shown, nil
 }
