@@ -237,7 +237,7 @@ func TestIssuesOfAForgeAreListedAndNamed(t *testing.T) {
 		{args: "run 43", says: `there is no issue "43"`, code: 6},
 		{args: "run https://github.com/octo-org/engine/issues/42", says: "it is not an issue of this project's repository", code: 6},
 		{args: "run " + h.URL + "/octo-org/other/issues/42", says: "want " + h.URL + "/octo-org/engine/issues/NUMBER", code: 6},
-		{args: "run " + h.URL + "/octo-org/engine/pull/42", says: "it is not an issue of this project's repository", code: 6},
+		{args: "run " + h.URL + "/octo-org/engine/pull/42", says: "it is a pull request, and an issue is wanted", code: 6},
 		{args: "status " + h.URL + "/octo-org/Engine/issues/42#comment", says: "there is no run of", code: 6},
 		{args: "__complete run 4", says: "42\tGreet the world (new)"},
 	} {

@@ -23,9 +23,9 @@ var compare = []struct{ label, path string }{
 }
 
 var (
-	repositoryPath = lazy.Pattern(`^[\w~-][\w.~-]*(/[\w~-][\w.~-]*)+$`)
-	hostName       = lazy.Pattern(`^[a-z0-9-]+(\.[a-z0-9-]+)+(:[0-9]+)?$`)
-	secureShell    = lazy.Pattern(`^(?:[^@/:]+@)?([^@/:]+):([^/].*)$`)
+	repositoryPath = lazy.Expression{Text: `^[\w~-][\w.~-]*(/[\w~-][\w.~-]*)+$`}
+	hostName       = lazy.Expression{Text: `^[a-z0-9-]+(\.[a-z0-9-]+)+(:[0-9]+)?$`}
+	secureShell    = lazy.Expression{Text: `^(?:[^@/:]+@)?([^@/:]+):([^/].*)$`}
 )
 
 // CompareURL returns the page on which a known forge shows what head has and base lacks. Both commits must have been pushed to remote, the URL of a
@@ -55,7 +55,7 @@ func hostedAt(remote string) (at hosted, ok bool) {
 		case "ssh", "git+ssh", "git":
 			at.host = u.Hostname() // the port of SSH is not the port of the pages
 		}
-	} else if found := secureShell().FindStringSubmatch(remote); found != nil && !strings.Contains(remote, "://") {
+	} else if found := secureShell.Regexp().FindStringSubmatch(remote); found != nil && !strings.Contains(remote, "://") {
 		at.host, at.path = found[1], found[2]
 	}
 	at.host = strings.ToLower(at.host)
@@ -63,5 +63,5 @@ func hostedAt(remote string) (at hosted, ok bool) {
 		at.host = strings.TrimPrefix(at.host, over443)
 	}
 	at.path = strings.TrimSuffix(strings.Trim(at.path, "/"), ".git")
-	return at, hostName().MatchString(at.host) && repositoryPath().MatchString(at.path)
+	return at, hostName.Regexp().MatchString(at.host) && repositoryPath.Regexp().MatchString(at.path)
 }

@@ -7,19 +7,20 @@ import (
 	"sync"
 )
 
-type pattern struct {
-	once       sync.Once
-	expression string
-	compiled   *regexp.Regexp
+// Expression is a regular expression that is compiled on first use. As a variable of a package it costs nothing before main.
+type Expression struct {
+	Text     string
+	once     sync.Once
+	compiled *regexp.Regexp
 }
 
-// Pattern compiles an expression on first use. A wrong one panics there, as with [regexp.MustCompile].
-// It makes two allocations where [sync.OnceValue] makes four: a program has a hundred patterns, made before main.
+// Regexp returns the compiled expression. A wrong one panics here, as with [regexp.MustCompile].
+func (e *Expression) Regexp() *regexp.Regexp {
+	e.once.Do(func() { e.compiled = regexp.MustCompile(e.Text) })
+	return e.compiled
+}
+
+// Pattern compiles an expression on first use. It makes two allocations where [sync.OnceValue] makes four.
 func Pattern(expression string) func() *regexp.Regexp {
-	return (&pattern{expression: expression}).get
-}
-
-func (p *pattern) get() *regexp.Regexp {
-	p.once.Do(func() { p.compiled = regexp.MustCompile(p.expression) })
-	return p.compiled
+	return (&Expression{Text: expression}).Regexp
 }

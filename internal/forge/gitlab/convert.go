@@ -127,9 +127,9 @@ type (
 )
 
 // botName matches the accounts of access tokens of projects and groups, and service accounts. Notes don't say that their author is one.
-var botName = lazy.Pattern(`^(?:(?:project|group)_\d+_bot(?:\d*|_[0-9a-f]+)|service_account_\w+|ghost|alert-bot|support-bot|security-bot|GitLabDuo|GitLab-Security-Bot)$`)
+var botName = lazy.Expression{Text: `^(?:(?:project|group)_\d+_bot(?:\d*|_[0-9a-f]+)|service_account_\w+|ghost|alert-bot|support-bot|security-bot|GitLabDuo|GitLab-Security-Bot)$`}
 
-func isBot(username string) bool { return botName().MatchString(username) }
+func isBot(username string) bool { return botName.Regexp().MatchString(username) }
 
 // level is the account's own, as far as the project has it.
 func (p project) level() (level int) {
@@ -197,7 +197,7 @@ func (m mergeRequest) convert() forge.Proposal {
 // draftPrefix makes a draft of a merge request. draftTitle is all that does.
 const draftPrefix = "Draft: "
 
-var draftTitle = lazy.Pattern(`(?i)^\s*(?:\[(?:draft|wip)\]|\(draft\)|(?:draft|wip):)`)
+var draftTitle = lazy.Expression{Text: `(?i)^\s*(?:\[(?:draft|wip)\]|\(draft\)|(?:draft|wip):)`}
 
 // disarmed marks the title of a finished change that begins as a draft's would: a stranger's words would keep it from being merged.
 const disarmed = "\u2060"
@@ -207,7 +207,7 @@ func titled(title string, draft bool) string {
 	switch {
 	case draft:
 		return draftPrefix + title
-	case draftTitle().MatchString(title):
+	case draftTitle.Regexp().MatchString(title):
 		return disarmed + title
 	}
 	return title

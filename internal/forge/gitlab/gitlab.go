@@ -71,11 +71,11 @@ var (
 )
 
 // projectPath is a project's path with its groups.
-var projectPath = lazy.Pattern(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+$`)
+var projectPath = lazy.Expression{Text: `^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+$`}
 
 // New returns the driver. It makes no call.
 func New(c Config) (*Server, error) {
-	if !projectPath().MatchString(c.Path) {
+	if !projectPath.Regexp().MatchString(c.Path) {
 		return nil, fmt.Errorf("%q is no project of GitLab", c.Path)
 	}
 	at, err := url.Parse(strings.TrimRight(c.URL, "/"))

@@ -17,11 +17,11 @@ import (
 // pipelineName is the verdict of the pipeline as a whole, which a project can require.
 const pipelineName = "GitLab pipeline"
 
-var commitID = lazy.Pattern(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+var commitID = lazy.Expression{Text: `^[0-9a-f]{40}([0-9a-f]{24})?$`}
 
 // Verdicts returns the statuses and jobs of a commit, the newest of each name, and the pipeline that GitLab itself looks at before a merge.
 func (s *Server) Verdicts(ctx context.Context, commit string) ([]forge.Verdict, error) {
-	if !commitID().MatchString(commit) { // GitLab would take a branch
+	if !commitID.Regexp().MatchString(commit) { // GitLab would take a branch
 		return nil, fmt.Errorf("read the statuses of %q: it is no full id", s.transport.Clean(commit))
 	}
 	all, err := s.statuses(ctx, commit, "repository/commits/%s/statuses", commit)

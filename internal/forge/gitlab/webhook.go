@@ -42,8 +42,8 @@ type numbered struct {
 }
 
 var (
-	eventName  = lazy.Pattern(`^[A-Za-z ]{1,50}$`)
-	deliveryID = lazy.Pattern(`^[A-Za-z0-9-]{1,64}$`)
+	eventName  = lazy.Expression{Text: `^[A-Za-z ]{1,50}$`}
+	deliveryID = lazy.Expression{Text: `^[A-Za-z0-9-]{1,64}$`}
 )
 
 // Webhook reads a message of GitLab's. It shows its secret token in plain; servers since 19.0 can sign the message instead.
@@ -56,10 +56,10 @@ func (s *Server) Webhook(header http.Header, body io.Reader, secret string) (for
 		return forge.Wake{}, forge.ErrForeign
 	}
 	wake := w.wake()
-	wake.Event = eventName().FindString(header.Get("X-Gitlab-Event"))
+	wake.Event = eventName.Regexp().FindString(header.Get("X-Gitlab-Event"))
 	for _, id := range []string{"Idempotency-Key", "X-Gitlab-Event-UUID"} { // the first is the same if GitLab tries again
 		if wake.Delivery == "" {
-			wake.Delivery = deliveryID().FindString(header.Get(id))
+			wake.Delivery = deliveryID.Regexp().FindString(header.Get(id))
 		}
 	}
 	return wake, nil
@@ -120,12 +120,12 @@ func (w webhook) wake() (wake forge.Wake) {
 		}
 		wake.MayStart = !w.Object.System && (w.Object.Action == "create" || w.Object.Action == "") // older servers don't say
 	case "pipeline":
-		wake.Commit = commitID().FindString(w.Object.SHA)
+		wake.Commit = commitID.Regexp().FindString(w.Object.SHA)
 		if w.Merge != nil {
 			add(w.Merge.IID, true)
 		}
 	case "build":
-		wake.Commit = commitID().FindString(w.SHA)
+		wake.Commit = commitID.Regexp().FindString(w.SHA)
 	}
 	wake.MayStart = wake.MayStart && len(wake.Numbers) > 0 && !isBot(w.User.Username)
 	return wake

@@ -59,7 +59,7 @@ func said(remarks []forge.Remark, me string) (kept []forge.Said) {
 			break
 		}
 		body := strings.TrimSpace(visible(redact.Clean(r.Body)))
-		if r.Author == me && anyMark().MatchString(r.Body) || isOrder(body) || body == "" {
+		if r.Author == me && anyMark.Regexp().MatchString(r.Body) || isOrder(body) || body == "" {
 			continue
 		}
 		body = redact.Cut(body, left)

@@ -99,7 +99,7 @@ func (h *hearing) threads(ctx context.Context, threads []forge.Thread) (objectio
 		var said []string
 		var last forge.Remark
 		for _, r := range t.Remarks {
-			if ours := r.Author == h.me && anyMark().MatchString(r.Body); ours {
+			if ours := r.Author == h.me && anyMark.Regexp().MatchString(r.Body); ours {
 				said = append(said, "(answered)")
 				last = forge.Remark{}
 				continue

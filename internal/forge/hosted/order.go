@@ -9,12 +9,12 @@ import (
 )
 
 // orderLine is a comment's first line that is meant for us.
-var orderLine = lazy.Pattern(`(?i)^/signalbox(?:[ \t]+(.*))?$`)
+var orderLine = lazy.Expression{Text: `(?i)^/signalbox(?:[ \t]+(.*))?$`}
 
 // isOrder reports whether a comment is meant for us.
 func isOrder(body string) bool {
 	first, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
-	return orderLine().MatchString(strings.TrimSpace(first))
+	return orderLine.Regexp().MatchString(strings.TrimSpace(first))
 }
 
 // Limits of an order's text.
@@ -24,13 +24,13 @@ const (
 )
 
 // commitID is a commit as a person names it.
-var commitID = lazy.Pattern(`^[0-9a-f]{7,64}$`)
+var commitID = lazy.Expression{Text: `^[0-9a-f]{7,64}$`}
 
 // ParseOrder reads a comment's order. It is none unless the first line begins with /signalbox; one with a Problem is refused in these words.
 // Text may go on in the lines below.
 func ParseOrder(body string) (order forge.Order, isOne bool) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(redact.Clean(body)), "\n")
-	found := orderLine().FindStringSubmatch(strings.TrimSpace(first))
+	found := orderLine.Regexp().FindStringSubmatch(strings.TrimSpace(first))
 	if found == nil {
 		return order, false
 	}
@@ -45,7 +45,7 @@ func ParseOrder(body string) (order forge.Order, isOne bool) {
 		}
 	case forge.VerbApprove:
 		order.Commit = strings.ToLower(strings.Trim(argument, "`"))
-		if order.Commit != "" && !commitID().MatchString(order.Commit) {
+		if order.Commit != "" && !commitID.Regexp().MatchString(order.Commit) {
 			order.Commit, order.Problem = "", "approve takes a commit's id with at least 7 digits, or nothing"
 		}
 	case forge.VerbReject, forge.VerbAnswer:

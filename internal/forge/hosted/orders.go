@@ -27,7 +27,7 @@ func (f *Forge) Orders(ctx context.Context, on forge.Subject, label string, afte
 	}
 	var found []forge.Order
 	for _, r := range remarks {
-		if r.ByBot || r.Edited || r.CreatedAt.Before(after) || r.Author == "" || r.Author == me.Name && anyMark().MatchString(r.Body) {
+		if r.ByBot || r.Edited || r.CreatedAt.Before(after) || r.Author == "" || r.Author == me.Name && anyMark.Regexp().MatchString(r.Body) {
 			continue
 		}
 		if order, ok := ParseOrder(r.Body); ok {
@@ -104,7 +104,7 @@ func (f *Forge) Offered(ctx context.Context, order forge.Order, commit string) (
 		if r.ID == order.Remark.ID {
 			break
 		}
-		ours := r.Author == me.Name && anyMark().MatchString(r.Body)
+		ours := r.Author == me.Name && anyMark.Regexp().MatchString(r.Body)
 		shown = shown || ours && !r.Edited && len(commit) >= shownDigits && strings.Contains(r.Body, commit[:shownDigits])
 	}
 	return shown, nil

@@ -77,7 +77,7 @@ func (f *Forge) proposal(ctx context.Context, mark string, wanted forge.Proposal
 			p, err = f.Server.ProposalOf(ctx, wanted.Branch)
 		}
 	}
-	if err == nil && !strings.HasPrefix(p.Body, mark) && anyMark().MatchString(p.Body) {
+	if err == nil && !strings.HasPrefix(p.Body, mark) && anyMark.Regexp().MatchString(p.Body) {
 		err = fmt.Errorf("branch %q has pull request %d of another run", wanted.Branch, p.Number)
 	}
 	if err == nil && p.Base != wanted.Base {

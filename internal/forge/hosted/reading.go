@@ -19,17 +19,17 @@ const (
 )
 
 var (
-	fence    = lazy.Pattern("^ {0,3}(```+|~~~+)")
-	hidden   = lazy.Pattern(`(?s)<!--.*?-->`)
-	needs    = lazy.Pattern(`(?i)^\s*(?:[-*+]\s+)?(?:\[[ x]\]\s+)?\**(?:depends[ -]on|blocked by)\**\s*:?\**\s+(.+)$`)
-	partOf   = lazy.Pattern(`(?i)^\s*(?:[-*+]\s+)?\**(?:part of|parent|parent issue|sub-issue of)\**\s*:?\**\s+#([1-9]\d{0,8})\b`)
-	task     = lazy.Pattern(`(?i)^\s*[-*+]\s+\[[ x]\]\s+#([1-9]\d{0,8})\b`)
-	ownIssue = lazy.Pattern(`^#([1-9]\d{0,8})$`)
-	image    = lazy.Pattern(`!\[([^\]]*)\]\(\s*<?([^\s)>]+)`)
-	linked   = lazy.Pattern(`(?:^|[^!])\[([^\]]*)\]\(\s*<?([^\s)>]+)`)
-	imageTag = lazy.Pattern(`(?i)<img\b[^>]*?\bsrc\s*=\s*["']?([^\s"'>]+)`)
-	naked    = lazy.Pattern(`https?://[^\s<>()\[\]"'` + "`" + `]+`)
-	uploaded = lazy.Pattern(`(?i)/(?:user-attachments|attachments|uploads|files)/|\.(?:png|jpe?g|gif|webp|svg|mp4|mov|webm|pdf|zip|gz|txt|log|csv|json|patch|diff)(?:[?#]|$)`)
+	fence    = lazy.Expression{Text: "^ {0,3}(```+|~~~+)"}
+	hidden   = lazy.Expression{Text: `(?s)<!--.*?-->`}
+	needs    = lazy.Expression{Text: `(?i)^\s*(?:[-*+]\s+)?(?:\[[ x]\]\s+)?\**(?:depends[ -]on|blocked by)\**\s*:?\**\s+(.+)$`}
+	partOf   = lazy.Expression{Text: `(?i)^\s*(?:[-*+]\s+)?\**(?:part of|parent|parent issue|sub-issue of)\**\s*:?\**\s+#([1-9]\d{0,8})\b`}
+	task     = lazy.Expression{Text: `(?i)^\s*[-*+]\s+\[[ x]\]\s+#([1-9]\d{0,8})\b`}
+	ownIssue = lazy.Expression{Text: `^#([1-9]\d{0,8})$`}
+	image    = lazy.Expression{Text: `!\[([^\]]*)\]\(\s*<?([^\s)>]+)`}
+	linked   = lazy.Expression{Text: `(?:^|[^!])\[([^\]]*)\]\(\s*<?([^\s)>]+)`}
+	imageTag = lazy.Expression{Text: `(?i)<img\b[^>]*?\bsrc\s*=\s*["']?([^\s"'>]+)`}
+	naked    = lazy.Expression{Text: `https?://[^\s<>()\[\]"'` + "`" + `]+`}
+	uploaded = lazy.Expression{Text: `(?i)/(?:user-attachments|attachments|uploads|files)/|\.(?:png|jpe?g|gif|webp|svg|mp4|mov|webm|pdf|zip|gz|txt|log|csv|json|patch|diff)(?:[?#]|$)`}
 )
 
 // visible returns Markdown without its HTML comments, which no page shows: an instruction in one reaches an agent and no person who looks at the
@@ -41,7 +41,7 @@ func visible(text string) string {
 	var shown strings.Builder
 	parts(text, func(block string, code bool) {
 		if !code {
-			block = hidden().ReplaceAllString(block, "")
+			block = hidden.Regexp().ReplaceAllString(block, "")
 		}
 		shown.WriteString(block)
 	})
@@ -57,7 +57,7 @@ func parts(text string, part func(block string, code bool)) {
 		block.Reset()
 	}
 	for line := range strings.Lines(text) {
-		mark := fence().FindStringSubmatch(line)
+		mark := fence.Regexp().FindStringSubmatch(line)
 		switch {
 		case mark != nil && closing == "":
 			end(false)
@@ -82,13 +82,13 @@ func readText(r *forge.Request) {
 		}
 		for line := range strings.Lines(block) {
 			line = strings.TrimRight(line, "\r\n")
-			if found := needs().FindStringSubmatch(line); found != nil {
+			if found := needs.Regexp().FindStringSubmatch(line); found != nil {
 				r.DependsOn = append(r.DependsOn, issuesIn(found[1])...)
 			}
-			if found := partOf().FindStringSubmatch(line); found != nil {
+			if found := partOf.Regexp().FindStringSubmatch(line); found != nil {
 				r.Related = append(r.Related, forge.Related{Number: atoi(found[1]), Parent: true})
 			}
-			if found := task().FindStringSubmatch(line); found != nil {
+			if found := task.Regexp().FindStringSubmatch(line); found != nil {
 				r.Related = append(r.Related, forge.Related{Number: atoi(found[1])})
 			}
 		}
@@ -116,7 +116,7 @@ func issuesIn(list string) (numbers []string) {
 		if strings.EqualFold(word, "and") {
 			continue
 		}
-		found := ownIssue().FindStringSubmatch(strings.Trim(word, ".*_"))
+		found := ownIssue.Regexp().FindStringSubmatch(strings.Trim(word, ".*_"))
 		if found == nil {
 			break
 		}
@@ -139,20 +139,20 @@ func attachments(known []forge.Attachment, text string) []forge.Attachment {
 			known = append(known, a)
 		}
 	}
-	for _, found := range image().FindAllStringSubmatch(text, maxAttachments) {
+	for _, found := range image.Regexp().FindAllStringSubmatch(text, maxAttachments) {
 		add(found[1], found[2], true)
 	}
-	for _, found := range imageTag().FindAllStringSubmatch(text, maxAttachments) {
+	for _, found := range imageTag.Regexp().FindAllStringSubmatch(text, maxAttachments) {
 		add("", found[1], true)
 	}
-	for _, found := range linked().FindAllStringSubmatch(text, -1) {
-		if uploaded().MatchString(found[2]) {
+	for _, found := range linked.Regexp().FindAllStringSubmatch(text, -1) {
+		if uploaded.Regexp().MatchString(found[2]) {
 			add(found[1], found[2], false)
 		}
 	}
-	for _, found := range naked().FindAllString(text, -1) {
+	for _, found := range naked.Regexp().FindAllString(text, -1) {
 		found = strings.TrimRight(found, ".,;:!*_")
-		if uploaded().MatchString(found) {
+		if uploaded.Regexp().MatchString(found) {
 			add("", found, false)
 		}
 	}

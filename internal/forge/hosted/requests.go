@@ -29,8 +29,8 @@ const (
 const issuesKind = "issues"
 
 var (
-	issueNumber = lazy.Pattern(`^#?([1-9]\d{0,8})$`)
-	issuePage   = lazy.Pattern(`^/(?:-/)?(?:issues|work_items)/([1-9]\d{0,8})(?:[/?#].*)?$`)
+	issueNumber = lazy.Expression{Text: `^#?([1-9]\d{0,8})$`}
+	issuePage   = lazy.Expression{Text: `^/(?:-/)?(?:issues|work_items)/([1-9]\d{0,8})(?:[/?#].*)?$`}
 )
 
 // absentError names a missing issue.
@@ -58,14 +58,14 @@ func (f *Forge) Request(ctx context.Context, ref string) (forge.Request, error) 
 }
 
 func (f *Forge) numberOf(ctx context.Context, ref string) (int, error) {
-	found := issueNumber().FindStringSubmatch(ref)
+	found := issueNumber.Regexp().FindStringSubmatch(ref)
 	if strings.HasPrefix(ref, "https://") || strings.HasPrefix(ref, "http://") {
 		repository, err := f.Server.Repository(ctx)
 		if err != nil {
 			return 0, fmt.Errorf("ask the forge for the repository: %w", err)
 		}
 		if page, ok := strings.CutPrefix(ref, repository.Page); ok {
-			found = issuePage().FindStringSubmatch(page)
+			found = issuePage.Regexp().FindStringSubmatch(page)
 		}
 	}
 	if found == nil {

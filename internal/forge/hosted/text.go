@@ -29,10 +29,10 @@ func mark(what, key string) string {
 	return "<!-- signalbox:" + what + "=" + key + " -->"
 }
 
-var anyMark = lazy.Pattern(`^<!-- signalbox:[a-z]+=[\w.~%+-]+ -->\r?\n?`)
+var anyMark = lazy.Expression{Text: `^<!-- signalbox:[a-z]+=[\w.~%+-]+ -->\r?\n?`}
 
 // unmarked returns a text without our marker.
-func unmarked(text string) string { return text[len(anyMark().FindString(text)):] }
+func unmarked(text string) string { return text[len(anyMark.Regexp().FindString(text)):] }
 
 // marked returns a text to send: with its marker, defused and cut to what the forge takes.
 func marked(mark, text string) string {

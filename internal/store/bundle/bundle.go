@@ -74,13 +74,13 @@ const (
 )
 
 var (
-	documentPath = lazy.Pattern(`^run/((?:stage|planning|errors)\.json|events\.jsonl|report\.md)$`)
-	logPath      = lazy.Pattern(`^run/logs/[a-z][a-z0-9-]{0,31}\.[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[0-9]{1,6}\.log$`)
-	patchPath    = lazy.Pattern(`^run/patches/[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.patch$`)
-	recordPath   = lazy.Pattern(`^records/([a-z]+)/([a-z0-9-]+)\.json$`)
-	requestID    = lazy.Pattern(`^[A-Z0-9][A-Za-z0-9._-]{0,63}$`)
-	runID        = lazy.Pattern(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`)
-	keptRef      = lazy.Pattern(`^refs/signalbox/kept/[1-9][0-9]{0,8}/[0-9a-f-]+$`)
+	documentPath = lazy.Expression{Text: `^run/((?:stage|planning|errors)\.json|events\.jsonl|report\.md)$`}
+	logPath      = lazy.Expression{Text: `^run/logs/[a-z][a-z0-9-]{0,31}\.[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[0-9]{1,6}\.log$`}
+	patchPath    = lazy.Expression{Text: `^run/patches/[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.patch$`}
+	recordPath   = lazy.Expression{Text: `^records/([a-z]+)/([a-z0-9-]+)\.json$`}
+	requestID    = lazy.Expression{Text: `^[A-Z0-9][A-Za-z0-9._-]{0,63}$`}
+	runID        = lazy.Expression{Text: `^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`}
+	keptRef      = lazy.Expression{Text: `^refs/signalbox/kept/[1-9][0-9]{0,8}/[0-9a-f-]+$`}
 )
 
 // record is a driver's private document, of which only its keys are known here.
@@ -150,7 +150,7 @@ func Open(number int, files []File, key string) (*Bundle, error) {
 // check refuses what a Store would refuse, and everything that is none of the run's.
 func (b *Bundle) check() error {
 	m := &b.Manifest
-	if !requestID().MatchString(m.RequestID) || strings.Contains(m.RequestID, "..") || !runID().MatchString(m.RunID) {
+	if !requestID.Regexp().MatchString(m.RequestID) || strings.Contains(m.RequestID, "..") || !runID.Regexp().MatchString(m.RunID) {
 		return fmt.Errorf("%q of %q is no run", m.RunID, m.RequestID)
 	}
 	for _, f := range b.files {
@@ -176,7 +176,7 @@ func (b *Bundle) check() error {
 		}
 	}
 	for _, ref := range m.Refs {
-		kept := keptRef().MatchString(ref.Name) && strings.HasPrefix(ref.Name, keptFolder(&run))
+		kept := keptRef.Regexp().MatchString(ref.Name) && strings.HasPrefix(ref.Name, keptFolder(&run))
 		if !kept && (j.Branch == "" || ref.Name != "refs/heads/"+j.Branch) {
 			return fmt.Errorf("the ref %q is none of the run's", ref.Name)
 		}
@@ -192,13 +192,13 @@ func keptFolder(run *workflow.Run) string {
 func (b *Bundle) checkFile(f File) error {
 	limit := MaxFile
 	switch {
-	case f.Path == ordersPath, recordPath().MatchString(f.Path):
+	case f.Path == ordersPath, recordPath.Regexp().MatchString(f.Path):
 		return nil // they are read by those who write them, and records once the run is known
-	case logPath().MatchString(f.Path):
+	case logPath.Regexp().MatchString(f.Path):
 		limit = 2 * maxLog
-	case patchPath().MatchString(f.Path):
+	case patchPath.Regexp().MatchString(f.Path):
 		limit = maxPatch
-	case !documentPath().MatchString(f.Path):
+	case !documentPath.Regexp().MatchString(f.Path):
 		return errors.New("a state has no such file")
 	}
 	if len(f.Content) > limit {
@@ -219,7 +219,7 @@ func (b *Bundle) checkFile(f File) error {
 
 // checkRecord refuses a record that is not about this run, because it would replace another one's.
 func (b *Bundle) checkRecord(f File) error {
-	at := recordPath().FindStringSubmatch(f.Path)
+	at := recordPath.Regexp().FindStringSubmatch(f.Path)
 	if at == nil {
 		return nil
 	}

@@ -110,9 +110,9 @@ func (c *collector) addFolder(name string) error {
 	for _, entry := range entries {
 		from, to := path.Join(c.dir, name, entry.Name()), runFolder+name+"/"+entry.Name()
 		limit := maxPatch
-		if logPath().MatchString(to) {
+		if logPath.Regexp().MatchString(to) {
 			limit = maxLog
-		} else if !patchPath().MatchString(to) {
+		} else if !patchPath.Regexp().MatchString(to) {
 			m.LeftOut = append(m.LeftOut, name+"/"+entry.Name())
 			continue
 		}

@@ -20,7 +20,7 @@ import (
 // Records puts the forge's records about the run where its driver looks for them.
 func (b *Bundle) Records(ctx context.Context, s *store.Store) error {
 	for _, f := range b.files {
-		at := recordPath().FindStringSubmatch(f.Path)
+		at := recordPath.Regexp().FindStringSubmatch(f.Path)
 		if at == nil {
 			continue
 		}
