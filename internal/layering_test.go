@@ -99,9 +99,10 @@ var packages = map[string][]string{
 	"permission":                          {},                                                                                    // answers strangers' questions by patterns: text alone
 	"engine":                              {"workflow", "workflow/machine"},                                                      // documents, locks and side effects are interfaces of its own: it knows no file and no program
 	"engine/enginetest":                   {"engine", "workflow", "workflow/machine", "workflow/policy"},
-	"perform":                             {"agent", "commandline", "engine", "environment", "forge", "git", "language", "lazy", "perform/announce", "perform/contract", "perform/report", "perform/testcount", "permission", "place", "process", "redact", "registry", "workflow", "workflow/budget", "workflow/policy"},
+	"perform":                             {"agent", "commandline", "engine", "environment", "forge", "git", "language", "lazy", "perform/announce", "perform/contract", "perform/inspect", "perform/report", "permission", "place", "process", "redact", "registry", "workflow", "workflow/budget", "workflow/policy"},
 	"perform/announce":                    {"commandline", "engine", "forge", "language", "redact", "registry", "workflow"},
 	"perform/contract":                    {"redact", "schema", "workflow"},
+	"perform/inspect":                     {"git", "perform/testcount", "redact", "workflow/policy"},
 	"perform/report":                      {"commandline", "redact", "workflow"},
 	"perform/testcount":                   {"git", "lazy", "workflow/policy"},
 	"place":                               {"agent", "engine", "environment", "forge", "git", "process", "redact", "registry", "workflow", "workflow/budget", "workflow/machine"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"signalbox/internal/git"
+	"signalbox/internal/perform/inspect"
 	"signalbox/internal/place"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
@@ -78,7 +79,7 @@ func (x *execution) branchFacts(ctx context.Context, at string) (e workflow.Bran
 	for _, c := range commits { // their messages are published with them; Signalbox masks only its own
 		text := []byte(c.Message + "\n" + c.Author)
 		for _, f := range append(x.Redact.Find(text), redact.Concealed(text)...) {
-			found := x.concern("", f)
+			found := x.inspector().Concern("", f)
 			found.Commit = c.ID
 			e.Concerns = append(e.Concerns, found)
 		}
@@ -97,8 +98,12 @@ func (x *execution) wholeFacts(ctx context.Context, at string) (files []policy.F
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("read whole change: %w", err)
 	}
-	if concerns, err = x.concerns(ctx, whole); err == nil {
-		tests, err = x.testFiles(ctx, whole)
+	text := ""
+	if request, err := x.theRequest(ctx); err == nil {
+		text = request.Title + "\n" + request.Body
+	}
+	if concerns, err = x.inspector().Concerns(ctx, text, whole); err == nil {
+		tests, err = x.inspector().Tests(ctx, whole)
 	}
 	if err != nil {
 		return nil, nil, nil, err
@@ -109,6 +114,10 @@ func (x *execution) wholeFacts(ctx context.Context, at string) (files []policy.F
 		files[i].LinkedAs = linkedAs(links, files[i].Path)
 	}
 	return files, concerns, tests, err
+}
+
+func (x *execution) inspector() inspect.Inspector {
+	return inspect.Inspector{Repo: x.Repo, Redact: x.Redact}
 }
 
 // workspace is where tests see the project, in a sandbox and in a container.

@@ -58,8 +58,8 @@ type TestFailure struct {
 
 // The exit codes of sh for a program that cannot be run.
 const (
-	exitNotExecutable = 126
-	exitNotFound      = 127
+	ExitNotExecutable = 126
+	ExitNotFound      = 127
 )
 
 // Failed reports whether the command itself failed.
@@ -80,9 +80,9 @@ func (b *BaseCheck) Tells(s *Settings) bool {
 	return len(b.CannotRun(s.Goals())) == 0 && !slices.ContainsFunc(b.Failures, func(f TestFailure) bool { return f.Unsettled })
 }
 
-// cannotRun reports whether no change of the project's code would make the command pass.
-func (f *TestFailure) cannotRun() bool {
-	return !f.Unsettled && (f.NoTests || f.ExitCode == exitNotExecutable || f.ExitCode == exitNotFound)
+// CannotRun reports whether no change of the project's code would make the command pass.
+func (f *TestFailure) CannotRun() bool {
+	return !f.Unsettled && (f.NoTests || f.ExitCode == ExitNotExecutable || f.ExitCode == ExitNotFound)
 }
 
 // CannotRun returns a line for people for each of the tests that says nothing about any change.
@@ -90,7 +90,7 @@ func (b *BaseCheck) CannotRun(tests []string) (why []string) {
 	for i := range b.Failures {
 		f := &b.Failures[i]
 		switch {
-		case !f.cannotRun() || !slices.Contains(tests, f.Command):
+		case !f.CannotRun() || !slices.Contains(tests, f.Command):
 		case f.NoTests && f.Summary == "":
 			why = append(why, fmt.Sprintf("%s: no test ran", f.Command))
 		default:
@@ -98,32 +98,6 @@ func (b *BaseCheck) CannotRun(tests []string) (why []string) {
 		}
 	}
 	return why
-}
-
-// Corrections returns what a person can do about those of the tests that say nothing about any change, each as a step that others follow.
-func (b *BaseCheck) Corrections(tests []string, request string) (steps []NextStep) {
-	var files []string
-	for i := range b.Failures {
-		f := &b.Failures[i]
-		if !f.cannotRun() || !slices.Contains(tests, f.Command) {
-			continue
-		}
-		file := ".signalbox/config.yaml"
-		if f.OfRequest && request != "" {
-			file = request
-		}
-		if !slices.Contains(files, file) {
-			files = append(files, file)
-		}
-		switch program, _, _ := strings.Cut(f.Command, " "); {
-		case !strings.HasPrefix(program, "./"):
-		case f.ExitCode == exitNotFound:
-			steps = append(steps, Advice(fmt.Sprintf("a run sees only what is committed: if you have %s here, git add %[1]s && git commit", program)))
-		case f.ExitCode == exitNotExecutable:
-			steps = append(steps, Advice(fmt.Sprintf("let %s be executed: chmod +x %[1]s, and commit that; or start it with its shell: sh %[1]s", program)))
-		}
-	}
-	return append(steps, Advice("correct tests in "+strings.Join(files, " and ")+", or have environment.set_up install what they need"))
 }
 
 // BaseFails reports whether the tests failed before anything was changed.

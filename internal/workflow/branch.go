@@ -63,14 +63,3 @@ func (j *Details) Untested() bool {
 		return e.Commit == j.Head && (e.Passed || len(e.Known) > 0) && e.Purpose == string(last)
 	})
 }
-
-// MoveNotes returns the moves that the question for approval names, one sentence each: those that were taken up, or the others. Commits that stay
-// out of the change need a person even if approval is automatic.
-func (j *Details) MoveNotes(takenUp bool) (said []string) {
-	for _, b := range j.Moves {
-		if !b.Agreed && b.TakenUp == takenUp {
-			said = append(said, b.String())
-		}
-	}
-	return said
-}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"signalbox/internal/workflow/policy"
 	"signalbox/internal/workflow/wording"
 )
 
@@ -149,17 +148,4 @@ func (s *Settings) TestNames() []string {
 		return append(slices.Clone(s.TestCommands()), service.Title())
 	}
 	return s.TestCommands()
-}
-
-// JudgedBy returns the reasons to look at a change because it touches what judges it: a file that the run's tests, or a setup that succeeded, read.
-// See policy.Judged.
-func (j *Details) JudgedBy(files []policy.FileChange) []string {
-	var setUp []string
-	if s := j.SetUp; s != nil && s.Status != SetUpFailed {
-		setUp = append(setUp, s.Commands...)
-		for _, v := range s.Verification {
-			setUp = append(setUp, v.Command)
-		}
-	}
-	return policy.Judged(append(j.Settings.AllTestCommands(), j.Settings.Stress), setUp, files)
 }

@@ -1,7 +1,5 @@
 package workflow
 
-import "fmt"
-
 // Plan is the document planning.json: what the planner answered and Signalbox accepted. Steps in stage.json follow it.
 type Plan struct {
 	// Phase is the planner's own word for what the document is; nothing reads it.
@@ -71,10 +69,4 @@ type Repair struct {
 	SetupCommands []string       `json:"setup_commands"`
 	Verification  []Verification `json:"verification,omitempty"`
 	Unknown       Unknown        `json:",embed"`
-}
-
-// DoWithout returns the step of a person about a role that its agent cannot do. A command that only changes files does none of these roles.
-func (r *Run) DoWithout(role Role, then Verb) NextStep {
-	return Advice(fmt.Sprintf("or do without a %s: write roles: {planner: none, reviewer: none, repairer: none} in .signalbox/config.yaml, or as many of them as have no answer", role)).
-		Following(r.Ask("then", then))
 }

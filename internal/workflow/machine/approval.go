@@ -29,7 +29,7 @@ func (m *machine) openApproval() {
 // askApproval passes or stops the run, once it is known what a person agreed to before.
 func (m *machine) askApproval() {
 	r, j := &m.run, &m.run.Details
-	reasons := slices.Concat(j.MoveNotes(false), j.Flags)
+	reasons := slices.Concat(moveNotes(j, false), j.Flags)
 	if !j.Settings.Proves() {
 		why := "no test is configured, so nothing proves the change"
 		if j.Settings.HasTests() {
@@ -63,7 +63,7 @@ func (m *machine) askApproval() {
 	if failure := j.SetUp.Failure(); failure != "" {
 		message += ";\n" + failure + "; the tests ran without it"
 	}
-	if taken := j.MoveNotes(true); len(taken) > 0 {
+	if taken := moveNotes(j, true); len(taken) > 0 {
 		message += ";\n" + wording.Join(taken)
 	}
 	if len(reasons) > 0 {
@@ -86,4 +86,15 @@ func (m *machine) askApproval() {
 	stop.Severity, stop.Next = workflow.Minor, next
 	stop.RelatedPaths = append([]string{r.Artifacts.ReportMD}, r.Artifacts.Patches...)
 	m.stop(stop)
+}
+
+// moveNotes returns the moves that the question for approval names, one sentence each: those that were taken up, or the others. Commits that stay
+// out of the change need a person even if approval is automatic.
+func moveNotes(j *workflow.Details, takenUp bool) (said []string) {
+	for _, b := range j.Moves {
+		if !b.Agreed && b.TakenUp == takenUp {
+			said = append(said, b.String())
+		}
+	}
+	return said
 }

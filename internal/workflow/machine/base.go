@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -50,7 +51,7 @@ func (m *machine) baseTested(e workflow.TestsEnded) {
 	}
 	// No change would make these commands pass, so the run stops before the first paid call.
 	stop := m.problem(workflow.CategoryTest, workflow.TestsCannotRun, "the tests cannot run", strings.Join(why, "\n"))
-	stop.Next = b.Corrections(j.Settings.Goals(), m.run.Artifacts.RequestPath)
+	stop.Next = corrections(&b, j.Settings.Goals(), m.run.Artifacts.RequestPath)
 	last := len(stop.Next) - 1
 	stop.Next[last] = stop.Next[last].Following(m.run.ThenResume())
 	stop.Next = append(stop.Next, m.run.Forced("or go on without knowing what they say"))
@@ -103,3 +104,29 @@ func (m *machine) baseDone() {
 
 // knownFlag begins the flag that tells a person which tests still fail.
 const knownFlag = "these tests failed before the change and still do: "
+
+// corrections returns what a person can do about those of the tests that say nothing about any change, each as a step that others follow.
+func corrections(b *workflow.BaseCheck, tests []string, request string) (steps []workflow.NextStep) {
+	var files []string
+	for i := range b.Failures {
+		f := &b.Failures[i]
+		if !f.CannotRun() || !slices.Contains(tests, f.Command) {
+			continue
+		}
+		file := ".signalbox/config.yaml"
+		if f.OfRequest && request != "" {
+			file = request
+		}
+		if !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+		switch program, _, _ := strings.Cut(f.Command, " "); {
+		case !strings.HasPrefix(program, "./"):
+		case f.ExitCode == workflow.ExitNotFound:
+			steps = append(steps, workflow.Advice(fmt.Sprintf("a run sees only what is committed: if you have %s here, git add %[1]s && git commit", program)))
+		case f.ExitCode == workflow.ExitNotExecutable:
+			steps = append(steps, workflow.Advice(fmt.Sprintf("let %s be executed: chmod +x %[1]s, and commit that; or start it with its shell: sh %[1]s", program)))
+		}
+	}
+	return append(steps, workflow.Advice("correct tests in "+strings.Join(files, " and ")+", or have environment.set_up install what they need"))
+}

@@ -73,7 +73,7 @@ func (m *machine) takeUp(e workflow.BranchMoved, move workflow.BranchMove) {
 	}
 	move.TakenUp = true
 	j.Head, j.StepBase, j.BranchAt, j.Approval = e.Commit, e.Commit, e.Commit, nil
-	j.Flags = appendNew(append(verdict.Flags, j.JudgedBy(e.Whole)...), append(policy.Flags(e.Concerns), policy.Weakened(e.Tests)...)...)
+	j.Flags = appendNew(append(verdict.Flags, judgedBy(j, e.Whole)...), append(policy.Flags(e.Concerns), policy.Weakened(e.Tests)...)...)
 	m.noteMove(move)
 	if !again {
 		return

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -67,7 +68,7 @@ func (m *machine) agentFailed(e workflow.AgentFailed) {
 	again := m.again()
 	m.fail(stop, again)
 	if again.Role != workflow.Implementer && e.Code == workflow.AgentNoAnswerCode { // a script that only changes files never has one
-		r.Error.Next = append(r.Error.Next, r.DoWithout(again.Role, workflow.VerbRetry))
+		r.Error.Next = append(r.Error.Next, doWithout(r, again.Role, workflow.VerbRetry))
 	}
 }
 
@@ -91,7 +92,7 @@ func (m *machine) answerRefused(e workflow.AnswerRefused) {
 	stop.RelatedPaths = paths(e.LogPath)
 	stop.Next = []workflow.NextStep{r.Ask("read its answer", workflow.VerbLogs), r.Ask("then let it try again", workflow.VerbResume)}
 	if m.answered.Role != workflow.Implementer {
-		stop.Next = append(stop.Next, r.DoWithout(m.answered.Role, workflow.VerbResume))
+		stop.Next = append(stop.Next, doWithout(r, m.answered.Role, workflow.VerbResume))
 	}
 	m.stop(stop)
 }
@@ -123,4 +124,10 @@ func (m *machine) stopOverspent(budget string) {
 	stop := m.problem(workflow.CategoryExecution, workflow.AgentOverspentCode, "the agents have used what the run may use", budget)
 	stop.Next = []workflow.NextStep{m.run.Ask("grant as much again, or more after raising limits", workflow.VerbResume)}
 	m.stop(stop)
+}
+
+// doWithout returns the step of a person about a role that its agent cannot do. A command that only changes files does none of these roles.
+func doWithout(r *workflow.Run, role workflow.Role, then workflow.Verb) workflow.NextStep {
+	return workflow.Advice(fmt.Sprintf("or do without a %s: write roles: {planner: none, reviewer: none, repairer: none} in .signalbox/config.yaml, or as many of them as have no answer", role)).
+		Following(r.Ask("then", then))
 }

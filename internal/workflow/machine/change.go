@@ -102,9 +102,9 @@ func (m *machine) changeRecorded(e workflow.ChangeRecorded) {
 	if len(e.Whole) == 0 {
 		j.Area = areaOf(e.Files)
 	}
-	j.Flags = appendNew(appendNew(j.Flags, verdict.Flags...), j.JudgedBy(e.Files)...)
+	j.Flags = appendNew(appendNew(j.Flags, verdict.Flags...), judgedBy(j, e.Files)...)
 	if e.Whole != nil { // a flag goes when its cause is no longer part of the change
-		j.Flags = append(policy.Inspect(e.Whole, j.Settings.Limits.MaxDiffLines).Flags, j.JudgedBy(e.Whole)...)
+		j.Flags = append(policy.Inspect(e.Whole, j.Settings.Limits.MaxDiffLines).Flags, judgedBy(j, e.Whole)...)
 	}
 	j.Flags = appendNew(appendNew(j.Flags, policy.Flags(e.Concerns)...), policy.Weakened(e.Tests)...)
 	r.Artifacts.Patches = appendNew(r.Artifacts.Patches, paths(e.PatchPath)...)
@@ -157,4 +157,17 @@ func (m *machine) changedNothing() bool {
 	n := len(j.Moves)
 	merge := n > 0 && j.Moves[n-1].Base != "" && j.Moves[n-1].Commit == j.Head // the base branch was merged into the change since
 	return j.Phase == workflow.TDDGreen && j.Head == j.StepBase && !merge
+}
+
+// judgedBy returns the reasons to look at a change because it touches what judges it: a file that the run's tests, or a setup that succeeded, read.
+// See policy.Judged.
+func judgedBy(j *workflow.Details, files []policy.FileChange) []string {
+	var setUp []string
+	if s := j.SetUp; s != nil && s.Status != workflow.SetUpFailed {
+		setUp = append(setUp, s.Commands...)
+		for _, v := range s.Verification {
+			setUp = append(setUp, v.Command)
+		}
+	}
+	return policy.Judged(append(j.Settings.AllTestCommands(), j.Settings.Stress), setUp, files)
 }

@@ -291,7 +291,7 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 		{"sh 'a", changed("anything.go"), true}, // not a line
 	} {
 		j := workflow.Details{Settings: workflow.Settings{Tests: []string{c.tests}}}
-		reasons := j.JudgedBy([]policy.FileChange{c.file})
+		reasons := judgedBy(&j, []policy.FileChange{c.file})
 		if got := len(reasons) == 1; got != c.want {
 			t.Errorf("%q and %s: %q", c.tests, c.file.Path, reasons)
 		}
@@ -303,11 +303,11 @@ func TestWhatASetUpStartsJudgesToo(t *testing.T) {
 	j := workflow.Details{Settings: workflow.Settings{Tests: []string{"go test ./..."}}, SetUp: &workflow.SetUp{Status: "success",
 		Commands: []string{"sh scripts/setup.sh", "npm ci"}, Verification: []workflow.Verification{{Command: "sh verify.sh"}}}}
 	for file, want := range map[string]bool{"scripts/setup.sh": true, "verify.sh": true, "package.json": true, "Makefile": false, "main.go": false} {
-		if got := len(j.JudgedBy([]policy.FileChange{{Path: file, OldMode: "100644"}})) > 0; got != want {
+		if got := len(judgedBy(&j, []policy.FileChange{{Path: file, OldMode: "100644"}})) > 0; got != want {
 			t.Errorf("%s: %v", file, got)
 		}
 	}
-	if j.SetUp.Status = "failed"; len(j.JudgedBy([]policy.FileChange{{Path: "scripts/setup.sh", OldMode: "100644"}})) > 0 {
+	if j.SetUp.Status = "failed"; len(judgedBy(&j, []policy.FileChange{{Path: "scripts/setup.sh", OldMode: "100644"}})) > 0 {
 		t.Error("a setup that failed, and is not repeated for the tests that decide, judges")
 	}
 }

@@ -153,7 +153,7 @@ func (m *machine) finishChange() {
 // offerDraft has people see on the forge what is done so far. Nothing is pushed that a person is to be asked about first.
 func (m *machine) offerDraft() {
 	j := &m.run.Details
-	free := (j.Settings.AutoApprove || j.Settings.ApproveOnForge) && len(j.Flags) == 0 && len(j.MoveNotes(false)) == 0 && j.Rejection == nil && !j.SetUp.NeedsAgreement()
+	free := (j.Settings.AutoApprove || j.Settings.ApproveOnForge) && len(j.Flags) == 0 && len(moveNotes(j, false)) == 0 && j.Rejection == nil && !j.SetUp.NeedsAgreement()
 	if j.Settings.Drafts && free && j.Head != j.BaseCommit && (j.PullRequest == nil || j.PullRequest.Head != j.Head) {
 		m.order(workflow.Action{Kind: workflow.OpenPullRequest, Draft: true})
 	}

@@ -159,7 +159,7 @@ func (m *machine) baseMerged(e workflow.BaseMerged) {
 		j.Rejection = &moved
 	}
 	j.Head, j.StepBase, j.Conflicts = e.Commit, e.Commit, e.Conflicts
-	j.Flags = appendNew(append(verdict.Flags, j.JudgedBy(e.Whole)...), append(policy.Flags(e.Concerns), policy.Weakened(e.Tests)...)...)
+	j.Flags = appendNew(append(verdict.Flags, judgedBy(j, e.Whole)...), append(policy.Flags(e.Concerns), policy.Weakened(e.Tests)...)...)
 	m.noteMove(workflow.BranchMove{Commit: e.Commit, Base: e.Base, TakenUp: true, At: m.now})
 	if len(e.Conflicts) > 0 {
 		others := slices.DeleteFunc(slices.Clone(j.Findings), func(f workflow.Finding) bool { return f.Source == workflow.FoundBySync })

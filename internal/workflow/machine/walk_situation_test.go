@@ -67,7 +67,7 @@ func abstract(r workflow.Run) situation {
 		flags: len(j.Flags), branched: j.BaseCommit != "", environment: j.EnvID != "", unchanged: j.Head == j.StepBase, begun: j.StepBase != j.BaseCommit,
 		approved: j.Approval != nil && j.Approval.Commit == j.Head, sentBack: j.SentBack(), offered: j.PullRequest != nil, merged: j.MergeCommit != ""}
 	s.checked = s.offered && j.PullRequest.Checked != nil && j.PullRequest.Checked.Head == j.Head
-	s.moved = [4]bool{len(j.Moves) > 0, slices.ContainsFunc(j.Moves, func(b workflow.BranchMove) bool { return b.TakenUp }), j.Untested(), len(j.MoveNotes(false)) > 0}
+	s.moved = [4]bool{len(j.Moves) > 0, slices.ContainsFunc(j.Moves, func(b workflow.BranchMove) bool { return b.TakenUp }), j.Untested(), len(moveNotes(j, false)) > 0}
 	s.tooLarge = r.Error != nil && r.Error.ReasonCode == workflow.WorkTooLarge
 	if b := j.Tested; b != nil {
 		s.named = len(j.FailedBefore()) > 0 && !b.Failures[0].Unnamed

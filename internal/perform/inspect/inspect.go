@@ -1,4 +1,6 @@
-package perform
+// Package inspect looks at what a change brings that a person has to know of: secrets, hidden characters, files that the
+// user's git filters would alter, and tests that it weakens. It reads objects of the repository and decides nothing.
+package inspect
 
 import (
 	"context"
@@ -12,16 +14,20 @@ import (
 	"signalbox/internal/workflow/policy"
 )
 
+// Inspector reads a change's content.
+type Inspector struct {
+	Repo   *git.Repo
+	Redact *redact.Redactor
+}
+
 // inspectedBytes is the size of the largest file that is inspected: a larger one is refused for its size.
 const inspectedBytes = 50 << 20
 
-// concerns looks for secrets and hidden characters in what a change adds: in the names of new files and in contents, link
+// Concerns looks for secrets and hidden characters in what a change adds: in the names of new files and in contents, link
 // targets included. Lines that a file had before don't count. Hidden text in the request counts, because the change was made
 // for it.
-func (x *execution) concerns(ctx context.Context, changes []git.Change) (all []policy.Concern, err error) {
-	if request, err := x.theRequest(ctx); err == nil {
-		all = hiddenIn(request.Title + "\n" + request.Body)
-	}
+func (x Inspector) Concerns(ctx context.Context, request string, changes []git.Change) ([]policy.Concern, error) {
+	all := hiddenIn(request)
 	filtered, err := x.filtered(ctx, changes)
 	if err != nil {
 		return nil, err
@@ -36,7 +42,7 @@ func (x *execution) concerns(ctx context.Context, changes []git.Change) (all []p
 		if c.OldMode == git.Absent {
 			for _, f := range x.Redact.Find([]byte(c.Path)) {
 				f.Line = 0
-				all = append(all, x.concern(c.Path, f))
+				all = append(all, x.Concern(c.Path, f))
 			}
 		}
 		if _, known := contents[c.NewID]; !known && c.NewMode != git.Gitlink && c.Size <= inspectedBytes {
@@ -72,7 +78,7 @@ func (x *execution) concerns(ctx context.Context, changes []git.Change) (all []p
 			if line := f.Line; c.NewMode != git.Absent {
 				if f.Line = 0; !before[f] {
 					f.Line = line
-					all = append(all, x.concern(c.Path, f))
+					all = append(all, x.Concern(c.Path, f))
 				}
 			}
 		}
@@ -80,7 +86,8 @@ func (x *execution) concerns(ctx context.Context, changes []git.Change) (all []p
 	return all, nil
 }
 
-func (x *execution) concern(path string, f redact.Found) policy.Concern {
+// Concern describes what was found in a file; an empty path is for what is in no file.
+func (x Inspector) Concern(path string, f redact.Found) policy.Concern {
 	c := policy.Concern{Kind: policy.LikelySecret, What: f.Kind, Path: x.Redact.Line(path, 200), Line: f.Line}
 	switch {
 	case f.Name != "":
@@ -105,7 +112,7 @@ func hiddenIn(request string) (all []policy.Concern) {
 
 // filtered returns the files of a change that the user's git filters would alter. Filters are the user's programs, so none
 // runs on an agent's files.
-func (x *execution) filtered(ctx context.Context, changes []git.Change) (all []policy.Concern, err error) {
+func (x Inspector) filtered(ctx context.Context, changes []git.Change) (all []policy.Concern, err error) {
 	var paths []string
 	for _, c := range changes {
 		if c.NewMode == git.Regular || c.NewMode == git.Executable {
@@ -127,8 +134,8 @@ func (x *execution) filtered(ctx context.Context, changes []git.Change) (all []p
 // countedBytes is how much of a file is searched for tests.
 const countedBytes = 4 << 20
 
-// testFiles returns the test files that the change touches: existing ones, and new ones that can end the tests early.
-func (x *execution) testFiles(ctx context.Context, changes []git.Change) (files []policy.TestFile, err error) {
+// Tests returns the test files that the change touches: existing ones, and new ones that can end the tests early.
+func (x Inspector) Tests(ctx context.Context, changes []git.Change) (files []policy.TestFile, err error) {
 	var touched []git.Change
 	var ids []string
 	contents, added := map[string][]byte{}, map[string]string{}
