@@ -98,6 +98,9 @@ type Check struct {
 	Known []string `json:"known_failures,omitempty"`
 	// Unsettled: the tests ran out of time or memory, or were interrupted. State says nothing about the content, and the check may be repeated.
 	Unsettled bool `json:"unsettled,omitzero"`
+	// Server names the server's checks that failed, if that is why it failed; then there is no Command. Log is the end of what their failed steps
+	// printed. Both are cleaned, and neither is recorded.
+	Server, Log string `json:"-"`
 }
 
 // CheckState is the result of a check. A missing check is not a passed one.

@@ -63,7 +63,7 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, a workf
 	defer cancel()
 	check, err := x.Forge.Checks(limited, x.run.Details.PullRequest.Number)
 	event := workflow.ChecksEnded{Outcome: o, Candidate: workflow.Candidate{Base: check.Base, Head: check.Head, Tree: check.Tree},
-		Command: check.Command, Known: check.Known, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: x.clean(check.Summary),
+		Command: check.Command, Known: check.Known, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: x.clean(check.Summary), Log: x.Redact.Text(check.Log), Check: x.clean(check.Server),
 		ApprovedBy: strings.Join(said.ApprovedBy, ", "), Unapproved: said.Unapproved && check.State == forge.CheckPassed}
 	switch {
 	case ctx.Err() != nil:

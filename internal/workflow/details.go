@@ -387,13 +387,14 @@ type Candidate struct {
 	Unknown Unknown `json:",embed"`
 }
 
-// Evidence is a test that Signalbox itself ran on a commit that it recorded itself. Only evidence moves a run: an agent's word that the tests pass
-// counts for nothing.
+// Evidence is a test that Signalbox itself ran on a commit that it recorded itself, or a check of the forge that failed on such a commit. Only evidence
+// moves a run: an agent's word that the tests pass counts for nothing.
 type Evidence struct {
 	Purpose    string `json:"purpose"` // the TestPurpose, as a word
 	Commit     string `json:"commit"`
 	Tree       string `json:"tree,omitempty"`
 	Command    string `json:"command"`
+	Check      string `json:"check,omitempty"` // the checks of the forge that failed; then there is no command
 	Passed     bool   `json:"passed"`
 	DurationMS int64  `json:"duration_ms"`
 	LogPath    string `json:"log_path,omitempty"`

@@ -320,8 +320,8 @@ type (
 		Candidate  Candidate
 		Command    string
 		DurationMS int64
-		LogPath    string
-		Summary    string
+		// Check names what failed on the forge, if that is why; then Command is empty. Log is the end of what its failed steps printed.
+		LogPath, Summary, Check, Log string
 	}
 	// Merged: the base branch contains the change; Commit is the full id of the merge. Untested: the forge made it, and its tree has not passed the
 	// tests. It also answers watch_checks and close_pull_request, if someone merged the change on the forge.

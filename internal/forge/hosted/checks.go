@@ -147,9 +147,9 @@ func lookAfter(age time.Duration) time.Duration {
 
 // failed turns a passed check into a failed one that names the server's verdict.
 func (f *Forge) failed(ctx context.Context, check forge.Check, v forge.Verdict) forge.Check {
-	check.State, check.Name = forge.CheckFailed, redact.Line(v.Name, maxTitle)
+	check.State, check.Server = forge.CheckFailed, redact.Line(v.Name, maxTitle)
 	check.At, check.Known, check.LogPath, check.Command, check.DurationMS = v.At, nil, "", "", 0
-	check.Summary = fmt.Sprintf("the forge's check %q failed", check.Name)
+	check.Summary = fmt.Sprintf("the forge's check %q failed", check.Server)
 	for _, more := range []string{v.Summary, v.Page} {
 		if more = redact.Line(more, 2*maxTitle); more != "" {
 			check.Summary += ": " + more
@@ -162,11 +162,11 @@ func (f *Forge) failed(ctx context.Context, check forge.Check, v forge.Verdict) 
 	end, err := logged.Log(ctx, v, maxLog)
 	if err != nil {
 		if !errors.Is(err, forge.ErrNotFound) {
-			f.Logger.WarnContext(ctx, "read the log of a failed check", "check", check.Name, "err", err)
+			f.Logger.WarnContext(ctx, "read the log of a failed check", "check", check.Server, "err", err)
 		}
 		return check
 	}
-	check.Summary += "\n" + redact.Clean(end)
+	check.Log = redact.Clean(end)
 	return check
 }
 

@@ -98,7 +98,7 @@ func (a *Run) history(r *workflow.Run) string {
 	}
 	p("\n| %s | %s | %s |\n|---|---|---|", say(language.ColumnTest), say(language.ColumnCommit), say(language.ColumnResult))
 	for _, e := range tests[max(len(tests)-maxRows, 0):] {
-		p("| %s | %s | %s |", cell(a.code(e.Command, maxNote)), a.short(e.Commit), cell(a.tested(e)))
+		p("| %s | %s | %s |", cell(a.code(cmp.Or(e.Command, e.Check), maxNote)), a.short(e.Commit), cell(a.tested(e)))
 	}
 	if more := len(tests) - maxRows; more > 0 {
 		p("\n%s", a.Language.Say(language.MoreTests, more))

@@ -53,7 +53,11 @@ func (a *Run) tested(e workflow.Evidence) string {
 	case e.Passed:
 		key = language.TestPassed
 	}
-	return a.Language.Say(key, a.short(e.Commit), fmt.Sprint(e.Purpose, ", ", time.Duration(e.DurationMS)*time.Millisecond))
+	what := fmt.Sprint(e.Purpose, ", ", time.Duration(e.DurationMS)*time.Millisecond)
+	if e.Check != "" {
+		what = e.Purpose + ", " + a.code(e.Check, maxNote)
+	}
+	return a.Language.Say(key, a.short(e.Commit), what)
 }
 
 // change is the size of what the steps recorded.

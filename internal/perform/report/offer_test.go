@@ -12,9 +12,9 @@ func TestAReviewerIsToldWhatToLookAt(t *testing.T) {
 	r := workflow.Run{Steps: []workflow.Step{{Title: "Greet", Summary: "greets\nthe world", Status: workflow.StepDone}, {Title: "Later", Status: workflow.StepPending}},
 		Details: workflow.Details{Head: "abc", Flags: []string{"it changes the CI"}, Isolation: workflow.IsolationNone, Fingerprint: strings.Repeat("f", 64),
 			Assistants: []workflow.Assistant{{Role: workflow.Implementer, Program: "Claude Code", Model: "opus | x"}},
-			Evidence:   []workflow.Evidence{{Purpose: "unit", Commit: "abc", Command: "make test", Passed: true}}}}
+			Evidence:   []workflow.Evidence{{Purpose: "unit", Commit: "abc", Command: "make test", Passed: true}, {Purpose: "check on the forge", Commit: "abc", Check: "build | `x`"}}}}
 	got := Offer(&r)
-	for _, want := range []string{"- Greet: greets", "## To look at\n\n- it changes the CI\n- the commands of this run were not isolated", "`make test` | passed", "| commit | `abc` |",
+	for _, want := range []string{"- Greet: greets", "## To look at\n\n- it changes the CI\n- the commands of this run were not isolated", "`make test` | passed", "what failed there on the forge:", "| check on the forge | `abc` | the commit's | `build \\| 'x'` | failed |  |", "| commit | `abc` |",
 		`Claude Code opus \| x as implementer`, "| environment | `ffffffffffffffff` |"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it lacks %q:\n%s", want, got)

@@ -3,7 +3,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,21 +97,27 @@ func Evidence(r *workflow.Run) string {
 		return "No test has run yet."
 	}
 	var b strings.Builder
-	b.WriteString("Tests that Signalbox ran itself, on commits that it recorded itself:\n\n| | commit | tree | command | result | time |\n|---|---|---|---|---|---|\n")
+	b.WriteString("Tests that Signalbox ran itself, on commits that it recorded itself")
+	if slices.ContainsFunc(j.Evidence, func(e workflow.Evidence) bool { return e.Check != "" }) {
+		b.WriteString(", and what failed there on the forge")
+	}
+	b.WriteString(":\n\n| | commit | tree | command | result | time |\n|---|---|---|---|---|---|\n")
 	for _, e := range j.Evidence {
 		tree := "the commit's" // a step's own tests run on it
 		if e.Tree != "" {
 			tree = fmt.Sprintf("`%.10s`", e.Tree)
 		}
-		result := "failed"
+		result, took := "failed", fmt.Sprint(time.Duration(e.DurationMS)*time.Millisecond)
 		switch {
+		case e.Check != "":
+			took = ""
 		case len(e.Known) > 0: // they count as passed only if named
 			result = "failed as before the change: " + cell(strings.Join(e.Known, ", "), 300)
 		case e.Passed:
 			result = "passed"
 		}
 		_, _ = fmt.Fprintf(&b, "| %s | `%.10s` | %s | `%s` | %s | %s |\n", e.Purpose, e.Commit, tree,
-			strings.ReplaceAll(cell(e.Command, 120), "`", "'"), result, time.Duration(e.DurationMS)*time.Millisecond)
+			strings.ReplaceAll(cell(cmp.Or(e.Command, e.Check), 120), "`", "'"), result, took)
 	}
 	return b.String()
 }

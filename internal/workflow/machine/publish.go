@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"signalbox/internal/workflow"
@@ -113,8 +114,12 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 	r, j := &m.run, &m.run.Details
 	ran := e.State == workflow.ChecksFailed || e.State == workflow.ChecksUnsettled || e.State == workflow.ChecksPassed && e.Command != ""
 	if ran {
-		j.Evidence = append(j.Evidence, workflow.Evidence{Purpose: "merge candidate", Commit: e.Candidate.Head, Tree: e.Candidate.Tree,
-			Command: e.Command, Passed: e.State == workflow.ChecksPassed, Known: e.Known, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
+		seen := workflow.Evidence{Purpose: "merge candidate", Commit: e.Candidate.Head, Tree: e.Candidate.Tree,
+			Command: e.Command, Passed: e.State == workflow.ChecksPassed, Known: e.Known, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now}
+		if e.Check != "" { // the forge judged the commit
+			seen.Purpose, seen.Tree, seen.Check = "check on the forge", "", e.Check
+		}
+		j.Evidence = append(j.Evidence, seen)
 	}
 	if m.answered.Kind == workflow.WatchChecks && !j.ApprovedHere() {
 		m.approvedOnForge(e.ApprovedBy)
@@ -142,7 +147,7 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 		m.unsettled(workflow.TestsEnded{Summary: e.Summary, LogPath: e.LogPath, Failures: []workflow.TestFailure{{Command: e.Command, Unsettled: true}}}, false)
 	case workflow.ChecksFailed:
 		j.Used.CIFailures++
-		j.Findings = []workflow.Finding{{Source: workflow.FoundByCI, Text: "The checks fail on the merge candidate:\n" + e.Summary}}
+		j.Findings = []workflow.Finding{{Source: workflow.FoundByCI, Text: "The checks fail on the merge candidate:\n" + strings.TrimSpace(e.Summary+"\n"+e.Log)}}
 		if j.Used.CIFailures < j.Settings.Limits.CIFailures {
 			m.enter(workflow.ReviewFix)
 			return

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -130,6 +131,13 @@ func TestChecksAreEvidenceForWhatTheySaw(t *testing.T) {
 	}
 	if c := run.Details.PullRequest.Checked; c == nil || c.Head != run.Details.Head {
 		t.Errorf("the candidate is %+v", c)
+	}
+	red := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.CIWatch),
+		answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
+			return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksFailed, Candidate: workflow.Candidate{Head: run.Details.Head, Tree: "t1"}, Check: "build", Summary: "it is red", Log: "its log"}
+		}))
+	if e := red.Details.Evidence; e[len(e)-1].Check != "build" || e[len(e)-1].Tree != "" || !strings.HasSuffix(red.Details.Findings[0].Text, "\nit is red\nits log") {
+		t.Errorf("the evidence of a red check is %+v, and the findings are %+v", e[len(e)-1], red.Details.Findings)
 	}
 	run = untilPhase(workflow.CIWatch)(t, checks(workflow.ChecksFailed)(t, baseMoves(t, run)))
 	if c := run.Details.PullRequest.Checked; c != nil {
