@@ -52,6 +52,30 @@ type Labeling struct {
 	At    time.Time
 }
 
+// LastEdit is when an issue's title and body were changed last.
+type LastEdit struct {
+	// At is the zero time if they never were.
+	At time.Time
+	// Exact: they were changed at that time. Otherwise something was, perhaps they.
+	Exact bool
+}
+
+// After reports whether the text may have been changed after an order at a time. Forges count in seconds: an edit in the same one may be later.
+func (e LastEdit) After(order time.Time) bool {
+	return e.At.After(order) || e.Exact && e.At.Equal(order)
+}
+
+// EditedError: an issue's text was changed, or may have been, after an order to work on it.
+type EditedError struct{ LastEdit }
+
+func (e *EditedError) Error() string {
+	at := e.At.UTC().Format("2006-01-02 15:04:05 UTC")
+	if e.Exact {
+		return "the issue was edited at " + at + ", after this order"
+	}
+	return "something on the issue changed at " + at + ", after this order, and the forge doesn't tell whether it was the text"
+}
+
 // Change is an issue or a pull request that changed: its text, a comment, a label, a review.
 type Change struct {
 	On Subject
@@ -66,6 +90,10 @@ type (
 	// Labeled tells who set the labels that an issue has or had, oldest first.
 	Labeled interface {
 		Labelings(ctx context.Context, number int) ([]Labeling, error)
+	}
+	// Dated tells when an issue's text was edited last. Of an issue without it, it's when anything changed there.
+	Dated interface {
+		LastEdit(ctx context.Context, number int) (LastEdit, error)
 	}
 	// Changing lists what changed at since or later, the longest ago first. If that is too much, it returns the first part.
 	Changing interface {

@@ -132,8 +132,9 @@ type Remark struct {
 	Body  string
 	Page  string
 	// Edited: it was changed after it was written.
-	Edited    bool
-	CreatedAt time.Time
+	Edited bool
+	// ChangedAt is no earlier than the last change of its body.
+	CreatedAt, ChangedAt time.Time
 }
 
 // Proposal is a pull request (GitLab: a merge request) as the server has it.

@@ -28,6 +28,10 @@ type Forge interface {
 	// Offered reports whether a comment of ours before an order shows the commit.
 	Offered(ctx context.Context, order forge.Order, commit string) (bool, error)
 	Request(ctx context.Context, ref string) (forge.Request, error)
+	// Pin has the run that an order begins or continues take an issue as it was when the order was given, or returns an *forge.EditedError.
+	Pin(ctx context.Context, order forge.Order, number int) error
+	// Renew has the next run of an issue take it as it is then.
+	Renew(ctx context.Context, ref string) error
 }
 
 // Config is what an intake is made of. All fields are required.

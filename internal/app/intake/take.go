@@ -102,11 +102,11 @@ func (i *Intake) begin(ctx context.Context, order forge.Order, run *workflow.Run
 	case request.Closed:
 		return entry{}, refusedError("The issue is closed.")
 	case run == nil:
-		return entry{State: ordered}, nil
+		return entry{State: ordered}, i.pin(ctx, order, order.On.Number)
 	}
 	switch run.State {
 	case workflow.Canceled:
-		return entry{State: ordered, After: run.RunID}, nil
+		return entry{State: ordered, After: run.RunID}, i.pin(ctx, order, order.On.Number)
 	case workflow.Done:
 		return entry{}, refusedError("Its change is merged.")
 	case workflow.Failed:
@@ -132,12 +132,21 @@ func (i *Intake) give(ctx context.Context, order forge.Order, run *workflow.Run)
 	if err := o.May(run); err != nil {
 		return refusedError(capital(words(err)) + ".")
 	}
-	if keeps, ok := i.Forge.(forge.Keeping); ok && o.Renews() {
-		if err := keeps.Renew(ctx, run.RequestID); err != nil {
+	if o.Renews() && !run.Interrupted() { // one that was cut off goes on with what it saw
+		if err := i.pin(ctx, order, run.Details.Number); err != nil {
 			return err
 		}
 	}
 	return i.leave(ctx, order, run, func(s *workflow.Signals) { o.Leave(run, s) })
+}
+
+// pin has an order count for the text that its author saw.
+func (i *Intake) pin(ctx context.Context, order forge.Order, number int) error {
+	err := i.Forge.Pin(ctx, order, number)
+	if edited := (*forge.EditedError)(nil); errors.As(err, &edited) {
+		return refusedError(capital(edited.Error()) + ". Read it again and repeat the order.")
+	}
+	return err
 }
 
 // leave writes to the signals, together with the order's id.
@@ -299,7 +308,7 @@ func (i *Intake) NotRun(ctx context.Context, ref string, why error) error {
 		if err := i.Forge.Tell(ctx, order.On, "signalbox/order-"+id, refusal(order, capital(words(why))+".")); err != nil {
 			return err
 		}
-		if err := i.write(ctx, order, e.Number, entry{State: refused}); err != nil {
+		if err := errors.Join(i.Forge.Renew(ctx, ref), i.write(ctx, order, e.Number, entry{State: refused})); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,9 @@ type world struct {
 	labelings map[int][]forge.Labeling
 	writers   []string
 	eyes      map[int64]int
+	// edits has the issues whose texts were edited; pinned are those that runs were ordered with.
+	edits  map[int]forge.LastEdit
+	pinned map[int]forge.Request
 	// cut says whether the next call is lost before it is performed, or its answer after that.
 	cut func() (before, after bool)
 }
@@ -37,7 +41,7 @@ const me = "signalbox-bot"
 
 func newWorld() *world {
 	w := &world{now: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC), issues: map[int]*forge.Issue{}, remarks: map[forge.Subject][]forge.Remark{}, labelings: map[int][]forge.Labeling{},
-		writers: []string{"ada", "grace", me}, eyes: map[int64]int{}}
+		writers: []string{"ada", "grace", me}, eyes: map[int64]int{}, edits: map[int]forge.LastEdit{}, pinned: map[int]forge.Request{}}
 	for n := range 3 {
 		w.issues[n+41] = &forge.Issue{Number: n + 41, Title: fmt.Sprintf("Issue %d", n+41), Author: "mallory", UpdatedAt: w.now.Add(-time.Hour)}
 	}
@@ -112,6 +116,10 @@ func (w *world) Labelings(_ context.Context, number int) ([]forge.Labeling, erro
 	return call(w, func() ([]forge.Labeling, error) { return slices.Clone(w.labelings[number]), nil })
 }
 
+func (w *world) LastEdit(_ context.Context, number int) (forge.LastEdit, error) {
+	return call(w, func() (forge.LastEdit, error) { return w.edits[number], nil })
+}
+
 func (w *world) Changes(_ context.Context, since time.Time) ([]forge.Change, error) {
 	return call(w, func() (found []forge.Change, _ error) {
 		for n, i := range w.issues {
@@ -127,7 +135,7 @@ func (w *world) Changes(_ context.Context, since time.Time) ([]forge.Change, err
 // write writes a comment.
 func (w *world) write(number int, author, body string) forge.Remark {
 	w.last++
-	r := forge.Remark{ID: w.last, On: forge.OnIssue(number), Author: author, Body: body, ByBot: strings.HasSuffix(author, "[bot]"), CreatedAt: w.now}
+	r := forge.Remark{ID: w.last, On: forge.OnIssue(number), Author: author, Body: body, ByBot: strings.HasSuffix(author, "[bot]"), CreatedAt: w.now, ChangedAt: w.now}
 	w.remarks[r.On] = append(w.remarks[r.On], r)
 	w.issues[number].UpdatedAt = w.now
 	return r
@@ -152,6 +160,20 @@ func (s side) Orders(ctx context.Context, on forge.Subject, after time.Time) ([]
 
 func (s side) Changes(ctx context.Context, since time.Time) ([]forge.Change, error) {
 	return s.w.Changes(ctx, since)
+}
+
+func (s side) Pin(ctx context.Context, order forge.Order, number int) error {
+	r, err := s.Ordered(ctx, order, number)
+	if err == nil {
+		s.w.pinned[number] = r
+	}
+	return err
+}
+
+func (s side) Renew(_ context.Context, ref string) error {
+	number, err := strconv.Atoi(ref)
+	delete(s.w.pinned, number)
+	return err
 }
 
 const secret = "the-webhook-s-secret"

@@ -46,6 +46,8 @@ type (
 		HTMLURL     string    `json:"html_url"`
 		UpdatedAt   time.Time `json:"updated_at"`
 		PullRequest *struct{} `json:"pull_request"`
+		// Edits is how often the body was edited, since Gitea 1.26.
+		Edits *int `json:"content_version"`
 	}
 	comment struct {
 		ID        int64     `json:"id"`
@@ -152,7 +154,7 @@ func (i issue) convert() forge.Issue {
 }
 
 func (c comment) convert(on forge.Subject) forge.Remark {
-	return forge.Remark{ID: c.ID, On: on, Author: c.User.Login, ByBot: c.User.bot(), Body: c.Body, Page: c.HTMLURL, Edited: c.UpdatedAt.After(c.CreatedAt), CreatedAt: c.CreatedAt}
+	return forge.Remark{ID: c.ID, On: on, Author: c.User.Login, ByBot: c.User.bot(), Body: c.Body, Page: c.HTMLURL, Edited: c.UpdatedAt.After(c.CreatedAt), CreatedAt: c.CreatedAt, ChangedAt: c.UpdatedAt}
 }
 
 func (p pull) convert() forge.Proposal {

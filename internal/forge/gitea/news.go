@@ -36,17 +36,23 @@ func (s *Server) Changes(ctx context.Context, since time.Time) ([]forge.Change, 
 // maxTimeline bounds what is read of an issue's history.
 const maxTimeline = 5000
 
+// entry is a part of an issue's history.
+type entry struct {
+	ID        int64     `json:"id"`
+	Type      string    `json:"type"`
+	User      user      `json:"user"`
+	Body      string    `json:"body"` // of a label: 1 if it was added, empty if it was removed
+	Label     *label    `json:"label"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+func (s *Server) timeline(ctx context.Context, number int) ([]*entry, error) {
+	return pages[*entry](ctx, s, request{method: http.MethodGet, path: "issues/%d/timeline", args: []any{number}}, maxTimeline)
+}
+
 // Labelings reads who labelled an issue.
 func (s *Server) Labelings(ctx context.Context, number int) (found []forge.Labeling, err error) {
-	type entry struct {
-		ID        int64     `json:"id"`
-		Type      string    `json:"type"`
-		User      user      `json:"user"`
-		Body      string    `json:"body"` // 1 if the label was added, empty if it was removed
-		Label     *label    `json:"label"`
-		CreatedAt time.Time `json:"created_at"`
-	}
-	entries, err := pages[*entry](ctx, s, request{method: http.MethodGet, path: "issues/%d/timeline", args: []any{number}}, maxTimeline)
+	entries, err := s.timeline(ctx, number)
 	if err != nil {
 		return nil, fmt.Errorf("read who labelled issue %d: %w", number, err)
 	}
@@ -56,4 +62,27 @@ func (s *Server) Labelings(ctx context.Context, number int) (found []forge.Label
 		}
 	}
 	return found, nil
+}
+
+// LastEdit is exact for an issue whose body was never edited: Gitea counts that since 1.26, and its history has the changes of titles. It doesn't
+// tell when a body was edited, so of any other issue it's the last change of anything. Forgejo doesn't count.
+func (s *Server) LastEdit(ctx context.Context, number int) (forge.LastEdit, error) {
+	var i issue
+	if _, err := s.call(ctx, request{method: http.MethodGet, path: "issues/%d", args: []any{number}, out: &i}); err != nil {
+		return forge.LastEdit{}, fmt.Errorf("read when issue %d was edited: %w", number, err)
+	}
+	if i.Edits == nil || *i.Edits > 0 {
+		return forge.LastEdit{At: i.UpdatedAt}, nil
+	}
+	entries, err := s.timeline(ctx, number)
+	if err != nil {
+		return forge.LastEdit{}, fmt.Errorf("read when issue %d was edited: %w", number, err)
+	}
+	last := forge.LastEdit{Exact: true}
+	for _, e := range entries {
+		if e != nil && e.Type == "change_title" && e.CreatedAt.After(last.At) {
+			last.At = e.CreatedAt
+		}
+	}
+	return last, nil
 }

@@ -1,6 +1,8 @@
 package gitea_test
 
 import (
+	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -69,5 +71,44 @@ func TestTheServerTellsWhatChangedAndWhoLabelled(t *testing.T) {
 	remarks, err := driver.Remarks(t.Context(), forge.OnIssue(first.Number))
 	if err != nil || len(remarks) != 1 || remarks[0].Edited {
 		t.Errorf("an acknowledged comment is %+v (%v)", remarks, err)
+	}
+}
+
+// Gitea tells exactly of a body that was never edited, and of titles; of another body, only that nothing changed on the issue since.
+func TestTheServerTellsWhenATextWasEdited(t *testing.T) {
+	t.Parallel()
+	at := newTarget(t)
+	driver, err := at.driver(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issue, err := driver.CreateIssue(t.Context(), "First", "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	edits := func(what map[string]any) (last forge.LastEdit, order forge.Remark) {
+		t.Helper()
+		if order, err = driver.CreateRemark(t.Context(), forge.OnIssue(issue.Number), "/signalbox run"); err != nil {
+			t.Fatal(err)
+		}
+		if what != nil {
+			at.call(t, http.MethodPatch, fmt.Sprintf("/issues/%d", issue.Number), what, nil)
+		}
+		if last, err = driver.LastEdit(t.Context(), issue.Number); err != nil {
+			t.Fatal(err)
+		}
+		return last, order
+	}
+	if last, _ := edits(nil); !last.Exact || !last.At.IsZero() {
+		t.Errorf("after a comment: %+v", last)
+	}
+	if last, order := edits(map[string]any{"title": "Second"}); !last.Exact || !last.After(order.CreatedAt) {
+		t.Errorf("after a title at %s or later: %+v", order.CreatedAt, last)
+	}
+	if last, order := edits(map[string]any{"body": "two"}); last.Exact || last.At.Before(order.CreatedAt) {
+		t.Errorf("after a body at %s or later: %+v", order.CreatedAt, last)
+	}
+	if last, order := edits(nil); last.Exact || last.At.Before(order.CreatedAt) || last.At.After(order.CreatedAt.Add(time.Second)) {
+		t.Errorf("with an order at %s as the last change: %+v", order.CreatedAt, last)
 	}
 }

@@ -46,7 +46,7 @@ func (c commentAnswer) remark(on forge.Subject) forge.Remark {
 	return forge.Remark{
 		ID: c.ID, On: on, Author: c.User.Login, Body: c.Body, Page: c.HTMLURL,
 		ByBot:  isBot(c.User.Login, c.User.Type) || c.Via != nil,
-		Edited: c.UpdatedAt.After(c.CreatedAt), CreatedAt: c.CreatedAt,
+		Edited: c.UpdatedAt.After(c.CreatedAt), CreatedAt: c.CreatedAt, ChangedAt: c.UpdatedAt,
 	}
 }
 

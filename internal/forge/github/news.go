@@ -37,15 +37,44 @@ type eventAnswer struct {
 	Via *struct{} `json:"performed_via_github_app"`
 }
 
-// Labelings reads who labelled an issue.
-func (s *Server) Labelings(ctx context.Context, number int) (found []forge.Labeling, err error) {
-	err = pages(func(page url.Values) ([]eventAnswer, *http.Response, error) {
+// events reads what happened to an issue.
+func (s *Server) events(ctx context.Context, number int, each func(eventAnswer)) error {
+	return pages(func(page url.Values) ([]eventAnswer, *http.Response, error) {
 		return get[[]eventAnswer](ctx, s, page, "issues/%d/events", number)
 	}, func(e eventAnswer) bool {
+		each(e)
+		return true
+	})
+}
+
+// Labelings reads who labelled an issue.
+func (s *Server) Labelings(ctx context.Context, number int) (found []forge.Labeling, err error) {
+	err = s.events(ctx, number, func(e eventAnswer) {
 		if e.Event == "labeled" {
 			found = append(found, forge.Labeling{ID: e.ID, Label: e.Label.Name, By: e.Actor.Login, ByBot: isBot(e.Actor.Login, e.Actor.Type) || e.Via != nil, At: e.CreatedAt})
 		}
-		return true
 	})
 	return found, s.wrap(err, "read who labelled issue %d", number)
+}
+
+// LastEdit reads when the body was edited, which only GraphQL tells, and when the title was.
+func (s *Server) LastEdit(ctx context.Context, number int) (forge.LastEdit, error) {
+	var answer struct {
+		Repository struct {
+			Issue struct{ LastEditedAt *time.Time }
+		}
+	}
+	last := forge.LastEdit{Exact: true}
+	err := s.query(ctx, editedQuery, s.numbered(number), &answer)
+	if err == nil {
+		if at := answer.Repository.Issue.LastEditedAt; at != nil {
+			last.At = *at
+		}
+		err = s.events(ctx, number, func(e eventAnswer) {
+			if e.Event == "renamed" && e.CreatedAt.After(last.At) {
+				last.At = e.CreatedAt
+			}
+		})
+	}
+	return last, s.wrap(err, "read when issue %d was edited", number)
 }

@@ -58,3 +58,33 @@ func TestWhoSetALabelIsRead(t *testing.T) {
 	_, err := driver.Labelings(t.Context(), 99)
 	wantIs(t, err, forge.ErrNotFound)
 }
+
+func TestWhenATextWasEditedIsRead(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	number := s.Issue("First", "", "bug")
+	edited := func() forge.LastEdit {
+		t.Helper()
+		s.Comment(number, "mallory", "this is no edit")
+		return must(driver.LastEdit(t.Context(), number))(t)
+	}
+	if last := edited(); !last.Exact || !last.At.IsZero() {
+		t.Errorf("a new issue was edited: %+v", last)
+	}
+	for _, title := range []string{"", "Second"} {
+		s.Edit(number, title, "other")
+		var now time.Time
+		s.With(func(st *githubtest.State) { now = st.Now })
+		if last := edited(); !last.Exact || !last.At.Equal(now) {
+			t.Errorf("it was edited: %+v, want at %s", last, now)
+		}
+	}
+	s.With(func(st *githubtest.State) { st.Issues[number].Renamed = append(st.Issues[number].Renamed, st.Now) })
+	var now time.Time
+	s.With(func(st *githubtest.State) { now = st.Now })
+	if last := edited(); !last.At.Equal(now) {
+		t.Errorf("after its title, it was edited: %+v, want at %s", last, now)
+	}
+	_, err := driver.LastEdit(t.Context(), 99)
+	wantIs(t, err, forge.ErrNotFound)
+}

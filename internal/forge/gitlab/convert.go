@@ -171,7 +171,7 @@ func (s *Server) remark(on forge.Subject, n note) forge.Remark {
 	}
 	return forge.Remark{ID: n.ID, On: on, Author: n.Author.Username, ByBot: n.Author.Bot || isBot(n.Author.Username), Body: n.Body,
 		Page:   fmt.Sprintf("%s/%s/-/%s/%d#note_%d", s.page, s.path, where, on.Number, n.ID),
-		Edited: n.UpdatedAt.Sub(n.CreatedAt) > settling, CreatedAt: n.CreatedAt}
+		Edited: n.UpdatedAt.Sub(n.CreatedAt) > settling, CreatedAt: n.CreatedAt, ChangedAt: n.UpdatedAt}
 }
 
 func (m mergeRequest) convert() forge.Proposal {

@@ -83,15 +83,22 @@ const diffNote = "DiffNote"
 // Remarks reads the notes of people and programs, not what GitLab itself notes, and not what is for members alone: an agent could repeat that where
 // all may read it.
 func (s *Server) Remarks(ctx context.Context, on forge.Subject) (found []forge.Remark, err error) {
-	err = pages(func(page url.Values) ([]note, *http.Response, error) {
-		return get[[]note](ctx, s, filtered(page, "sort", "asc", "order_by", "created_at"), pathOf(on)+"/notes", on.Number)
-	}, func(n note) bool {
+	err = s.notes(ctx, on, func(n note) {
 		if !n.System && !n.Internal && n.Type != diffNote {
 			found = append(found, s.remark(on, n))
 		}
-		return true
 	})
 	return found, s.wrap(err, "read the comments on %s", on)
+}
+
+// notes reads all notes, oldest first.
+func (s *Server) notes(ctx context.Context, on forge.Subject, each func(note)) error {
+	return pages(func(page url.Values) ([]note, *http.Response, error) {
+		return get[[]note](ctx, s, filtered(page, "sort", "asc", "order_by", "created_at"), pathOf(on)+"/notes", on.Number)
+	}, func(n note) bool {
+		each(n)
+		return true
+	})
 }
 
 // CreateRemark writes a note.

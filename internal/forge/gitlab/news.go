@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"signalbox/internal/forge"
@@ -47,6 +48,22 @@ func (s *Server) changed(ctx context.Context, pull bool, since time.Time) (found
 		return len(found) < maxChanges
 	})
 	return found, err
+}
+
+// editNotes are how GitLab's own notes about changes of a text begin. It notes a change of a checked task in place of one of the description, even if
+// more of the description changed.
+var editNotes = []string{"changed the description", "changed title", "marked the task", "marked the checklist item"}
+
+// LastEdit reads from GitLab's own notes when an issue's text was changed.
+func (s *Server) LastEdit(ctx context.Context, number int) (forge.LastEdit, error) {
+	last := forge.LastEdit{Exact: true}
+	err := s.notes(ctx, forge.OnIssue(number), func(n note) {
+		about := func(start string) bool { return strings.HasPrefix(n.Body, start) }
+		if n.System && slices.ContainsFunc(editNotes, about) && n.CreatedAt.After(last.At) {
+			last.At = n.CreatedAt
+		}
+	})
+	return last, s.wrap(err, "read when issue %d was edited", number)
 }
 
 // Labelings reads who labelled an issue.

@@ -77,3 +77,26 @@ func TestWhoSetALabelIsRead(t *testing.T) {
 	_, err := driver.Labelings(t.Context(), 99)
 	wantIs(t, err, forge.ErrNotFound)
 }
+
+// GitLab notes what was edited, and in place of that which task was checked, whatever else the edit changed.
+func TestWhenATextWasEditedIsRead(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	number := s.Issue("Count", "")
+	s.Add(gitlabtest.Note{Number: number, Author: "grace", Body: "mentioned in merge request !1", System: true})
+	s.Note(number, "mallory", "changed the description")
+	if last := must(driver.LastEdit(t.Context(), number))(t); !last.Exact || !last.At.IsZero() {
+		t.Errorf("a new issue was edited: %+v", last)
+	}
+	for _, note := range []string{"changed the description", "changed title from **{-Count-}** to **{+Sing+}**", "marked the checklist item **a** as completed", "marked the task **a** as completed"} {
+		s.Edit(number, "Sing", "other", note)
+		var now time.Time
+		s.With(func(st *gitlabtest.State) { now = st.Now })
+		s.Note(number, "mallory", "more")
+		if last := must(driver.LastEdit(t.Context(), number))(t); !last.Exact || !last.At.Equal(now) {
+			t.Errorf("after %q it was edited: %+v, want at %s", note, last, now)
+		}
+	}
+	_, err := driver.LastEdit(t.Context(), 99)
+	wantIs(t, err, forge.ErrNotFound)
+}

@@ -19,6 +19,10 @@ const (
 // Discussed returns the issue with this number or page, the comments below it and the names of what it links to. It costs one call for the
 // comments and one for each related issue.
 func (f *Forge) Discussed(ctx context.Context, ref string) (forge.Request, error) {
+	return f.discussed(ctx, ref, nil)
+}
+
+func (f *Forge) discussed(ctx context.Context, ref string, asOf *ordered) (forge.Request, error) {
 	r, err := f.Request(ctx, ref)
 	if err != nil {
 		return r, err
@@ -31,7 +35,9 @@ func (f *Forge) Discussed(ctx context.Context, ref string) (forge.Request, error
 	if err != nil {
 		return r, err
 	}
-	r.Said = said(remarks, me.Name)
+	if r.Said, err = said(remarks, me.Name, func(place int) (bool, error) { return asOf.counts(ctx, remarks, place) }); err != nil {
+		return r, err
+	}
 	for _, s := range r.Said {
 		r.Attachments = attachments(r.Attachments, s.Body)
 	}
@@ -44,17 +50,19 @@ func (f *Forge) Discussed(ctx context.Context, ref string) (forge.Request, error
 		if err != nil {
 			return r, err
 		}
-		other.Title, other.Closed = redact.Line(issue.Title, maxTitle), issue.Closed
+		if other.Closed = issue.Closed; asOf.older(issue.UpdatedAt) {
+			other.Title = redact.Line(issue.Title, maxTitle)
+		}
 		related = append(related, other)
 	}
 	r.Related = related
 	return r, nil
 }
 
-// said returns the newest comments, oldest first, without ours and without orders to us.
-func said(remarks []forge.Remark, me string) (kept []forge.Said) {
+// said returns the newest comments that count, oldest first, without ours and without orders to us.
+func said(remarks []forge.Remark, me string, counts func(place int) (bool, error)) (kept []forge.Said, err error) {
 	left := maxSaidBytes
-	for _, r := range slices.Backward(remarks) {
+	for place, r := range slices.Backward(remarks) {
 		if len(kept) == maxSaid || left <= 0 {
 			break
 		}
@@ -62,10 +70,15 @@ func said(remarks []forge.Remark, me string) (kept []forge.Said) {
 		if r.Author == me && anyMark.Regexp().MatchString(r.Body) || isOrder(body) || body == "" {
 			continue
 		}
+		if does, err := counts(place); err != nil {
+			return nil, err
+		} else if !does {
+			continue
+		}
 		body = redact.Cut(body, left)
 		left -= len(body)
 		kept = append(kept, forge.Said{Author: redact.Line(r.Author, maxLabelText), Bot: r.ByBot, Body: body})
 	}
 	slices.Reverse(kept)
-	return kept
+	return kept, nil
 }

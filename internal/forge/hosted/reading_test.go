@@ -95,18 +95,19 @@ func TestTheNewestCommentsAreKeptUpToALimit(t *testing.T) {
 		{Author: "ci[bot]", ByBot: true, Body: "coverage 3 %"},
 	}
 	want := []forge.Said{{Author: "ada", Body: "first"}, {Author: "mallory", Body: "not ours"}, {Author: "ci[bot]", Bot: true, Body: "coverage 3 %"}}
-	if got := said(remarks, "signalbox"); !reflect.DeepEqual(got, want) {
+	all := func(int) (bool, error) { return true, nil }
+	if got, _ := said(remarks, "signalbox", all); !reflect.DeepEqual(got, want) {
 		t.Errorf("said is %+v", got)
 	}
 	var many []forge.Remark
 	for n := range 1000 {
 		many = append(many, forge.Remark{Author: "ada", Body: fmt.Sprint(n)})
 	}
-	if got := said(many, ""); len(got) != maxSaid || got[0].Body != "970" || got[maxSaid-1].Body != "999" {
+	if got, _ := said(many, "", all); len(got) != maxSaid || got[0].Body != "970" || got[maxSaid-1].Body != "999" {
 		t.Errorf("%d are kept, from %q", len(got), got[0].Body)
 	}
 	long := []forge.Remark{{Author: "a", Body: "old"}, {Author: "b", Body: strings.Repeat("é", 20_000)}}
-	got := said(long, "")
+	got, _ := said(long, "", all)
 	if len(got) != 1 || got[0].Author != "b" || len(got[0].Body) > maxSaidBytes+len("…") {
 		t.Errorf("%d comments with %d bytes are kept", len(got), len(got[0].Body))
 	}

@@ -14,7 +14,9 @@ var _ forge.Keeping = (*Forge)(nil)
 
 // kept is an issue as a run saw it first.
 type kept struct {
+	// Run is empty if the next run that asks takes it: as it was ordered if Order is set, as it is then otherwise.
 	Run     string        `json:"run"`
+	Order   string        `json:"order,omitempty"`
 	Request forge.Request `json:"request"`
 }
 
@@ -38,23 +40,43 @@ func (f *Forge) Keep(ctx context.Context, run, ref string) (forge.Request, error
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return forge.Request{}, err
 	}
-	b, err := f.open(ctx)
-	if err != nil {
-		return forge.Request{}, err
+	request := was.Request
+	if was.Order == "" {
+		b, err := f.open(ctx)
+		if err != nil {
+			return forge.Request{}, err
+		}
+		if request, err = b.forge.Discussed(ctx, ref); err != nil {
+			return request, b.explained(err, readIssues)
+		}
+		f.redact(&request)
 	}
-	request, err := b.forge.Discussed(ctx, ref)
-	if err != nil {
-		return request, b.explained(err, readIssues)
-	}
-	f.redact(&request)
 	err = record.Update(ctx, func(now *kept) error {
-		if now.Run == run {
+		if now.Run == run || now.Order != "" {
 			request = now.Request
 		}
-		*now = kept{run, request}
+		*now = kept{Run: run, Request: request}
 		return nil
 	})
 	return request, err
+}
+
+// Pin has the next run that asks for an issue, or the run that an order continues, take it as it was when the order was given. It is an
+// *forge.EditedError if that is not known.
+func (f *Forge) Pin(ctx context.Context, order forge.Order, number int) error {
+	b, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	request, err := b.forge.Ordered(ctx, order, number)
+	if err != nil {
+		return b.explained(err, readIssues)
+	}
+	f.redact(&request)
+	return f.keptOf(number).Update(ctx, func(now *kept) error {
+		*now = kept{Order: order.ID, Request: request}
+		return nil
+	})
 }
 
 // redact takes secrets out of what is kept on disk.
@@ -84,7 +106,7 @@ func (f *Forge) Renew(ctx context.Context, ref string) error {
 		return nil
 	}
 	return f.keptOf(number).Update(ctx, func(now *kept) error {
-		now.Run = ""
+		now.Run, now.Order = "", ""
 		return nil
 	})
 }

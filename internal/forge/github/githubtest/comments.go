@@ -100,7 +100,7 @@ func createComment(c *call) {
 	c.send(201, c.commentJSON(c.example(201).(object), made))
 }
 
-// listEvents is the history of an issue, as far as labels go.
+// listEvents is the history of an issue, as far as labels and titles go.
 func listEvents(c *call) {
 	i, ok := c.found()
 	if !ok {
@@ -115,6 +115,10 @@ func listEvents(c *call) {
 			made["performed_via_github_app"] = with(c.appExample(), object{"slug": l.Via, "name": l.Via})
 		}
 		found = append(found, made)
+	}
+	for n, at := range i.Renamed {
+		found = append(found, with(c.element(200), object{"id": 7_000 + n, "event": "renamed", "actor": user(i.Author), "rename": object{"from": "before", "to": i.Title},
+			"created_at": stamp(at), "commit_id": nil, "commit_url": nil, "performed_via_github_app": nil}))
 	}
 	c.send(200, page(c, found))
 }

@@ -150,7 +150,17 @@ func (c *call) queryRepository(arguments map[string]any) (any, *graphQLError) {
 	if arguments["owner"] != Owner || arguments["name"] != Name {
 		return nil, notFound("Repository")
 	}
-	return object{"pullRequest": field(func(arguments map[string]any) (any, *graphQLError) {
+	return object{"issue": field(func(arguments map[string]any) (any, *graphQLError) {
+		number, _ := strconv.Atoi(fmt.Sprint(arguments["number"]))
+		i := c.st.Issues[number]
+		switch {
+		case i == nil || i.Gone:
+			return nil, notFound(fmt.Sprintf("Issue with the number of %d.", number))
+		case i.Edited == nil:
+			return object{"lastEditedAt": nil}, nil
+		}
+		return object{"lastEditedAt": stamp(*i.Edited)}, nil
+	}), "pullRequest": field(func(arguments map[string]any) (any, *graphQLError) {
 		number, _ := strconv.Atoi(fmt.Sprint(arguments["number"]))
 		p := c.st.Pulls[number]
 		if p == nil {

@@ -11,6 +11,9 @@ type Issue struct {
 	Created, Updated    time.Time
 	// Labelings are who set labels, and when.
 	Labelings []Labeling
+	// Edited is when the body was, Renamed are when the title was.
+	Edited  *time.Time
+	Renamed []time.Time
 	// Gone answers 410: it was deleted. Transferred is the path of the repository that has it now.
 	Gone        bool
 	Transferred string
@@ -101,6 +104,17 @@ func (s *Server) Issue(title, body string, labels ...string) (number int) {
 		st.Issues[number] = &Issue{Title: title, Body: body, Author: Person, Labels: labels, Created: now, Updated: now}
 	})
 	return number
+}
+
+// Edit changes an issue's body and, unless it's empty, its title.
+func (s *Server) Edit(number int, title, body string) {
+	s.With(func(st *State) {
+		i, now := st.Issues[number], st.tick()
+		i.Body, i.Edited, i.Updated = body, &now, now
+		if title != "" {
+			i.Title, i.Renamed = title, append(i.Renamed, now)
+		}
+	})
 }
 
 // Comment writes a comment as an account and returns its id.

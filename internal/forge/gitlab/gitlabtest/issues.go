@@ -40,6 +40,15 @@ func (s *Server) Label(number int, by, action, label string) {
 	})
 }
 
+// Edit changes an issue's text, and notes it in these words.
+func (s *Server) Edit(number int, title, body, note string) {
+	s.With(func(st *State) {
+		i := st.Issues[number]
+		i.Title, i.Body = title, body
+		st.note(Note{Number: number, Author: i.Author, Body: note, System: true})
+	})
+}
+
 func listLabelings(c *call) {
 	_, i := c.issue()
 	if i == nil {
