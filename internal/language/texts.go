@@ -45,7 +45,6 @@ const (
 	SetupFailed
 	DeadlineAnswer
 	DeadlineParked
-	DeadlineApproval
 	DeadlineChecks
 	DeadlineWait
 	DeadlineAgent
@@ -109,24 +108,23 @@ var texts = [keys]text{
 	RowDeadline:    {"Next deadline", "次の期限"},
 	RowRun:         {"Run", "実行ID"},
 
-	OnBranch:         {"%s on %s", "%[2]s の %[1]s"},
-	NoTest:           {"not run yet", "未実行"},
-	TestPassed:       {"passed on %s (%s)", "%s で成功（%s）"},
-	TestKnown:        {"nothing fails on %s but what failed before the change (%s)", "%s では変更前からの失敗のみ（%s）"},
-	TestFailed:       {"failed on %s (%s)", "%s で失敗（%s）"},
-	ChangeOf:         {"+%d −%d lines in %d of %d steps", "+%d −%d 行（%d / %d ステップ）"},
-	TokensUsed:       {"%d tokens", "%d トークン"},
-	NotIsolated:      {"%s; not isolated from its host", "%s、ホストから隔離されていません"},
-	SetupRunning:     {"%s, being set up", "%s、構築中"},
-	SetupReady:       {"%s, ready", "%s、構築済み"},
-	SetupWarm:        {"%s, ready from the cache", "%s、キャッシュから構築済み"},
-	SetupFailed:      {"%s, setup failed; the run goes on without it", "%s、構築失敗（このまま続行します）"},
-	DeadlineAnswer:   {"%s: without an answer, the question counts as denied", "%s: 回答がなければ拒否とみなします"},
-	DeadlineParked:   {"%s: the limit of the model's provider ends, and the run goes on", "%s: モデル提供元の制限が解除され、再開します"},
-	DeadlineApproval: {"%s: the run looks for the approval again", "%s: 承認されたかを再び確認します"},
-	DeadlineChecks:   {"%s: the forge's checks have to be there", "%s: フォージのチェックの期限"},
-	DeadlineWait:     {"%s: the next try", "%s: 次の試行"},
-	DeadlineAgent:    {"%s: the agent has to be done", "%s: エージェントの期限"},
+	OnBranch:       {"%s on %s", "%[2]s の %[1]s"},
+	NoTest:         {"not run yet", "未実行"},
+	TestPassed:     {"passed on %s (%s)", "%s で成功（%s）"},
+	TestKnown:      {"nothing fails on %s but what failed before the change (%s)", "%s では変更前からの失敗のみ（%s）"},
+	TestFailed:     {"failed on %s (%s)", "%s で失敗（%s）"},
+	ChangeOf:       {"+%d −%d lines in %d of %d steps", "+%d −%d 行（%d / %d ステップ）"},
+	TokensUsed:     {"%d tokens", "%d トークン"},
+	NotIsolated:    {"%s; not isolated from its host", "%s、ホストから隔離されていません"},
+	SetupRunning:   {"%s, being set up", "%s、構築中"},
+	SetupReady:     {"%s, ready", "%s、構築済み"},
+	SetupWarm:      {"%s, ready from the cache", "%s、キャッシュから構築済み"},
+	SetupFailed:    {"%s, setup failed; the run goes on without it", "%s、構築失敗（このまま続行します）"},
+	DeadlineAnswer: {"%s: without an answer, the question counts as denied", "%s: 回答がなければ拒否とみなします"},
+	DeadlineParked: {"%s: the limit of the model's provider ends, and the run goes on", "%s: モデル提供元の制限が解除され、再開します"},
+	DeadlineChecks: {"%s: the forge's checks have to be there", "%s: フォージのチェックの期限"},
+	DeadlineWait:   {"%s: the next try", "%s: 次の試行"},
+	DeadlineAgent:  {"%s: the agent has to be done", "%s: エージェントの期限"},
 
 	History:      {"All phases, steps and tests", "全フェーズ・ステップ・テストの記録"},
 	ColumnPhase:  {"phase", "フェーズ"},

@@ -85,7 +85,7 @@ func printApproval(a *command.Invocation, r *workflow.Run, held bool) {
 		page = ": " + redact.Line(cmp.Or(pr.URL, fmt.Sprint(pr.Number)), 300)
 	}
 	a.Print("\n%s\n  approve the pull request on the forge%s\n", a.Paint(command.Bold, "What to do:"), page)
-	if r.Details.AwaitsForge() {
+	if r.Details.AwaitsForge() && !r.Details.PullRequest.Unapproved {
 		a.Print("  or here: %s; or send it back: %s TEXT\n", commandline.For(r, workflow.VerbApprove), commandline.For(r, workflow.VerbReject))
 	}
 	if held {

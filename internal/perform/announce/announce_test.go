@@ -136,46 +136,51 @@ func TestMerePhasesAreToldEveryFifteenSecondsAndOutcomesAtOnce(t *testing.T) {
 	restarted.tells(t, last, 1)
 }
 
-// A run that waits for an approval of its pull request looks for it every few minutes, for days. People are asked once.
+// A run that waits for an approval of its pull request looks for it every few minutes, for days. People are asked once, whether the configuration or
+// the protection of the branch wants the approval. If the protection does, no order here replaces it.
 func TestAnApprovalOnTheForgeIsAskedForOnce(t *testing.T) {
 	t.Parallel()
-	s := newTelling()
-	for look := range 10 {
-		run := s.inPhase(workflow.CIWatch)
-		j := &run.Details
-		j.Settings.ApproveOnForge = true
-		j.PullRequest = &workflow.PullRequest{Number: 7, URL: "https://forge.example/pull/7", Checked: &workflow.Candidate{Head: j.Head}}
-		if until := noon.Add(time.Duration(look) * time.Minute); look%2 == 0 {
-			run.State, j.ParkedUntil = workflow.Queued, &until
+	const first, here = "the change waits for an approval of its pull request · approve the pull request: https://forge.example/pull/7", "or here: `signalbox approve 42`, or comment `/signalbox approve 1111111111`"
+	for _, c := range []struct {
+		name             string
+		configured, asks bool
+		call, progress   string
+	}{
+		{"approve: forge", true, false, "- " + here + "\n- or send it back: `signalbox reject", first + ", " + here + "\n"},
+		{"protection", false, true, "", first + "\n"},
+		{"both", true, true, "- or send it back: `signalbox reject", first + "\n"},
+	} {
+		s := newTelling()
+		for look := range 10 {
+			run := s.inPhase(workflow.CIWatch)
+			j := &run.Details
+			j.Settings.ApproveOnForge, j.Pending = c.configured, []workflow.Action{{Kind: workflow.WatchChecks}}
+			j.PullRequest = &workflow.PullRequest{Number: 7, URL: "https://forge.example/pull/7", Checked: &workflow.Candidate{Head: j.Head}, Unapproved: c.asks}
+			if until := noon.Add(time.Duration(look) * time.Minute); look%2 == 0 {
+				run.State, j.ParkedUntil = workflow.Queued, &until
+			}
+			s.clock.pass(time.Minute)
+			s.tells(t, run, 1)
 		}
-		s.clock.pass(time.Minute)
-		s.tells(t, run, 1)
-	}
-	said := s.said[0]
-	if said.Call == nil || !strings.Contains(said.Call.Body, "- approve the pull request: https://forge.example/pull/7\n- or here: `signalbox approve 42`, or comment `/signalbox approve 1111111111`\n") ||
-		said.Label != forge.LabelNeedsInput || !strings.HasPrefix(said.Progress, "**Queued** · the change waits for an approval of its pull request · approve the pull request: https://forge.example/pull/7, or here: `signalbox approve 42`, or comment") {
-		t.Errorf("it tells %+v", said)
-	}
-	for _, v := range said.Verdicts {
-		if v.Name == forge.VerdictApproval && v.State != forge.Pending {
-			t.Errorf("the approval is %s", v.State)
+		said := s.said[0]
+		_, ways, asked := strings.Cut(said.Call.Body, "- approve the pull request: https://forge.example/pull/7\n")
+		if !asked || !strings.HasPrefix(ways, c.call) || c.call == "" && ways != "" || said.Label != forge.LabelNeedsInput || !strings.HasPrefix(said.Progress, "**Queued** · "+c.progress) {
+			t.Errorf("%s: it tells %+v", c.name, said)
 		}
-	}
-}
-
-// If the branch protection asks for the approval, the run waits for people, and not for the model's provider.
-func TestAnApprovalThatTheForgeAsksForIsNoLimitOfAModel(t *testing.T) {
-	t.Parallel()
-	s := newTelling()
-	run, until := s.inPhase(workflow.CIWatch), noon
-	j := &run.Details
-	run.State, j.ParkedUntil, j.Pending = workflow.Queued, &until, []workflow.Action{{Kind: workflow.WatchChecks}}
-	j.PullRequest = &workflow.PullRequest{Number: 7, URL: "https://forge.example/pull/7", Checked: &workflow.Candidate{Head: j.Head}}
-	s.tells(t, run, 1)
-	said := s.said[0].Progress
-	if !strings.HasPrefix(said, "**Queued** · the change waits for an approval of its pull request · approve the pull request: https://forge.example/pull/7\n") ||
-		!strings.Contains(said, "| Next deadline | "+at(noon)+": the run looks for the approval again |") {
-		t.Errorf("it tells %s", said)
+		for _, v := range said.Verdicts {
+			if v.Name == forge.VerdictApproval && v.State != forge.Pending && c.configured {
+				t.Errorf("%s: the approval is %s", c.name, v.State)
+			}
+		}
+		if strings.Contains(said.Progress, "Next deadline") {
+			t.Errorf("%s: it tells when it looks again, which is outdated soon: %s", c.name, said.Progress)
+		}
+		merging := s.inPhase(workflow.CIWatch)
+		merging.Details.PullRequest = &workflow.PullRequest{Number: 7, Checked: &workflow.Candidate{Head: merging.Details.Head}}
+		s.tells(t, merging, 2)
+		if said := s.said[1]; said.Call != nil || said.Label != forge.LabelRunning {
+			t.Errorf("%s: once it's approved, it tells %+v", c.name, said)
+		}
 	}
 }
 

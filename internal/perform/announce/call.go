@@ -52,8 +52,15 @@ func (a *Run) stop(r *workflow.Run) string {
 // approval asks for an approval of the pull request.
 func (a *Run) approval(r *workflow.Run) string {
 	pr := r.Details.PullRequest
-	return fmt.Sprintf("### %s: %s\n\n%s\n\n- %s: %s\n- %s\n- %s\n", a.Language.Say(language.NeedsYou), a.Language.Say(language.AwaitsApproval), a.Language.Say(language.WhatToDo),
-		a.Language.Say(language.ApproveThere), cmp.Or(link(pr.URL), fmt.Sprint(pr.Number)), a.step(r, r.Ask(a.Language.Say(language.OrHere), workflow.VerbApprove)), a.step(r, r.SendBack(a.Language.Say(language.OrSendBack))))
+	text := fmt.Sprintf("### %s: %s\n\n%s\n\n- %s: %s\n", a.Language.Say(language.NeedsYou), a.Language.Say(language.AwaitsApproval), a.Language.Say(language.WhatToDo),
+		a.Language.Say(language.ApproveThere), cmp.Or(link(pr.URL), fmt.Sprint(pr.Number)))
+	if !awaitsThere(r) {
+		text += "- " + a.step(r, r.Ask(a.Language.Say(language.OrHere), workflow.VerbApprove)) + "\n"
+	}
+	if r.AsksForApproval() {
+		text += "- " + a.step(r, r.SendBack(a.Language.Say(language.OrSendBack))) + "\n"
+	}
+	return text
 }
 
 // question shows what the agent asks, and how to answer.

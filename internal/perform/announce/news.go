@@ -20,8 +20,10 @@ type urgent struct {
 	reason, question string
 	ended            time.Time
 	parked           bool
-	// awaits is the commit that waits for an approval on the forge. The run looks for it again and again, which is no news.
+	// awaits is the commit that waits for an approval on the forge, and there means that no order replaces it. The run looks for it again and again,
+	// which is no news.
 	awaits string
+	there  bool
 }
 
 func newsOf(r *workflow.Run) news {
@@ -40,17 +42,19 @@ func newsOf(r *workflow.Run) news {
 		n.urgent.ended = r.EndedAt.UTC()
 	}
 	if awaits(r) {
-		n.urgent = urgent{awaits: j.Head}
+		n.urgent = urgent{awaits: j.Head, there: awaitsThere(r)}
 	}
 	return n
 }
 
-// awaits reports whether someone has to approve the pull request.
+// awaits reports whether someone has to approve the pull request. That is so while the run looks, too.
 func awaits(r *workflow.Run) bool {
-	return r.UnderWay() && r.Details.AwaitsForge() && !r.Details.Approved()
+	j := &r.Details
+	return r.UnderWay() && (awaitsThere(r) || j.AwaitsForge() && !j.Approved())
 }
 
-// awaitsThere reports whether the protection of the branch asks for an approval, so that no order here replaces it.
+// awaitsThere reports whether the forge itself asks for the approval, so that no order here replaces it.
 func awaitsThere(r *workflow.Run) bool {
-	return !awaits(r) && r.Details.ParkedUntil != nil && r.Watches()
+	j := &r.Details
+	return j.Phase == workflow.CIWatch && j.ChecksPassed() && j.PullRequest.Unapproved && j.MergeCommit == ""
 }

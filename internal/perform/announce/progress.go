@@ -52,10 +52,10 @@ func (a *Run) headline(r *workflow.Run) string {
 			said += " · " + a.step(r, s)
 		}
 		return said
-	case awaits(r):
-		return state + a.toApprove(r) + ", " + a.step(r, r.Ask(a.Language.Say(language.OrHere), workflow.VerbApprove))
 	case awaitsThere(r):
 		return state + a.toApprove(r)
+	case awaits(r):
+		return state + a.toApprove(r) + ", " + a.step(r, r.Ask(a.Language.Say(language.OrHere), workflow.VerbApprove))
 	case r.State.Final():
 		return state + a.Language.Say(language.NothingToDo)
 	}

@@ -119,8 +119,6 @@ func (a *Run) deadline(r *workflow.Run) string {
 		return a.Language.Say(language.DeadlineAnswer, at(j.Question.Until))
 	case awaits(r):
 		return ""
-	case awaitsThere(r):
-		return a.Language.Say(language.DeadlineApproval, at(*j.ParkedUntil))
 	case j.ParkedUntil != nil:
 		return a.Language.Say(language.DeadlineParked, at(*j.ParkedUntil))
 	case r.State != workflow.Running || len(j.Pending) == 0:
