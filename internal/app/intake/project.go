@@ -9,6 +9,8 @@ import (
 
 	"signalbox/internal/app"
 	"signalbox/internal/config"
+	"signalbox/internal/forge"
+	"signalbox/internal/forge/budget"
 	"signalbox/internal/problem"
 )
 
@@ -32,46 +34,60 @@ func onServer(p *app.App) error {
 	return nil
 }
 
-// Limits are what the forge still accepts, and what this command asked to learn that.
+// Limits are what the forge still accepts, and what all processes of this user asked of it.
 type Limits struct {
-	Server  string   `json:"server"`
+	Server      string       `json:"server"`
+	Credentials []Credential `json:"credentials"`
+}
+
+// Credential is what one credential still may, and what it was used for.
+type Credential struct {
+	// Host is that of the API. Name is empty for a token.
+	Host    string   `json:"host"`
+	Name    string   `json:"name,omitempty"`
 	Budgets []Budget `json:"budgets"`
-	// Calls counts by kind. Unchanged were answered with "not modified"; Joined were not sent, because an equal call was under way.
-	Calls     map[string]int `json:"calls"`
-	Unchanged int            `json:"unchanged"`
-	Joined    int            `json:"joined"`
+	// HeldUntil is the time before which no call is sent, because the forge asked for that.
+	HeldUntil *time.Time `json:"held_until,omitempty"`
+	// Hour counts since the hour began, Day the last 24 hours.
+	Hour budget.Count `json:"hour"`
+	Day  budget.Count `json:"day"`
 }
 
 // Budget is one of the server's limits.
 type Budget struct {
-	Name      string    `json:"name"`
-	Limit     int       `json:"limit"`
-	Remaining int       `json:"remaining"`
-	Reset     time.Time `json:"reset"`
+	Name string `json:"name"`
+	budget.Limit
 }
 
-// LimitsOf asks the forge.
+// LimitsOf asks the forge, if it accepts calls now.
 func LimitsOf(ctx context.Context, p *app.App) (Limits, error) {
 	if err := onServer(p); err != nil {
 		return Limits{}, err
 	}
-	limits := Limits{Budgets: []Budget{}, Calls: map[string]int{}}
+	limits := Limits{Credentials: []Credential{}}
 	server, page, err := p.Hosted.Server(ctx)
 	if err != nil {
 		return limits, err
 	}
-	if _, err := server.Repository(ctx); err != nil {
+	var limited *forge.Failure
+	if _, err := server.Repository(ctx); err != nil && !(errors.As(err, &limited) && limited.Kind == forge.Limited) {
 		return limits, err
 	}
 	limits.Server = page
-	use := p.Hosted.Use()
-	if use == nil {
-		return limits, nil
+	for _, use := range p.Hosted.Use() {
+		limits.Credentials = append(limits.Credentials, credential(use))
 	}
-	limits.Calls, limits.Unchanged, limits.Joined = use.Calls, use.Unchanged, use.Joined
-	for name, b := range use.Budgets {
-		limits.Budgets = append(limits.Budgets, Budget{name, b.Limit, b.Remaining, b.Reset})
-	}
-	slices.SortFunc(limits.Budgets, func(a, b Budget) int { return cmp.Compare(a.Name, b.Name) })
 	return limits, nil
+}
+
+func credential(use budget.Use) Credential {
+	c := Credential{Host: use.Host, Name: use.Name, Budgets: []Budget{}, Hour: use.Hour, Day: use.Day}
+	if !use.HeldUntil.IsZero() {
+		c.HeldUntil = &use.HeldUntil
+	}
+	for name, l := range use.Limits {
+		c.Budgets = append(c.Budgets, Budget{name, l})
+	}
+	slices.SortFunc(c.Budgets, func(a, b Budget) int { return cmp.Compare(a.Name, b.Name) })
+	return c
 }

@@ -25,21 +25,46 @@ func newLimits(a *command.Invocation) *cobra.Command {
 				return err
 			}
 			return p.Show(limits, func() {
-				if len(limits.Budgets) == 0 {
-					p.Print("%s reports no limit\n", redact.Line(limits.Server, 200))
-				}
-				for _, b := range limits.Budgets {
-					p.Print("%-12s %d of %d calls left until %s\n", redact.Line(b.Name, 40), b.Remaining, b.Limit, commandline.When(b.Reset))
-				}
-				for _, kind := range slices.Sorted(maps.Keys(limits.Calls)) {
-					p.Print("%6d  %s\n", limits.Calls[kind], redact.Line(kind, 100))
-				}
-				if limits.Unchanged+limits.Joined > 0 {
-					p.Print("%d of these were answered with \"not modified\"; %d more were joined with an equal call\n", limits.Unchanged, limits.Joined)
+				for _, credential := range limits.Credentials {
+					showLimits(p, credential)
 				}
 			})
 		},
 	}
 	a.AddTrustFlag(c)
 	return c
+}
+
+func showLimits(p *command.Project, c intake.Credential) {
+	title := redact.Line(c.Host, 200)
+	if c.Name != "" {
+		title += ", as " + redact.Line(c.Name, 200)
+	}
+	p.Print("%s\n", title)
+	if len(c.Budgets) == 0 {
+		p.Print("  it reports no limit\n")
+	}
+	for _, b := range c.Budgets {
+		p.Print("  %-12s %d of %d calls left until %s\n", redact.Line(b.Name, 40), b.Remaining, b.Limit.Limit, commandline.When(b.Reset))
+	}
+	if c.HeldUntil != nil {
+		p.Print("  no call is sent before %s: the server asked for that\n", commandline.When(*c.HeldUntil))
+	}
+	p.Print("  this hour  24 hours\n")
+	for _, line := range []struct {
+		hour, day int
+		what      string
+	}{
+		{c.Hour.Paid, c.Day.Paid, "paid calls"},
+		{c.Hour.Unchanged, c.Day.Unchanged, `answered "not modified"`},
+		{c.Hour.Joined + c.Hour.Recent, c.Day.Joined + c.Day.Recent, "not sent: another call had the answer"},
+		{c.Hour.Held, c.Day.Held, "not sent: the server would have refused"},
+	} {
+		if line.day > 0 {
+			p.Print("  %9d %9d  %s\n", line.hour, line.day, line.what)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(c.Hour.Calls)) {
+		p.Print("  %9d            %s\n", c.Hour.Calls[kind], redact.Line(kind, 100))
+	}
 }

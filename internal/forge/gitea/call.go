@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"signalbox/internal/forge"
 )
@@ -27,6 +26,15 @@ type request struct {
 	query url.Values
 	// in is sent as JSON, unless it is nil; the answer is read into out, unless that is nil.
 	in, out any
+}
+
+// kindKey is where a call's context has its kind.
+type kindKey struct{}
+
+// Kind names the kind of a call.
+func Kind(r *http.Request) string {
+	kind, _ := r.Context().Value(kindKey{}).(string)
+	return kind
 }
 
 // kind is the request without names and numbers.
@@ -71,7 +79,7 @@ func (s *Server) send(ctx context.Context, r request) (*http.Response, error) {
 		}
 		body = bytes.NewReader(text)
 	}
-	req, err := http.NewRequestWithContext(ctx, r.method, s.address(r), body)
+	req, err := http.NewRequestWithContext(context.WithValue(ctx, kindKey{}, r.kind()), r.method, s.address(r), body)
 	if err != nil {
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
@@ -81,7 +89,6 @@ func (s *Server) send(ctx context.Context, r request) (*http.Response, error) {
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	s.meter.count(r.kind())
 	resp, err := s.client.Do(req)
 	if err != nil {
 		return nil, s.unreachable(ctx, err)
@@ -146,25 +153,4 @@ func pages[T any](ctx context.Context, s *Server, r request, limit int) (all []T
 		}
 	}
 	return all[:min(len(all), limit)], nil
-}
-
-// meter counts calls by kind.
-type meter struct {
-	mu    sync.Mutex
-	calls map[string]int
-}
-
-func (m *meter) count(kind string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.calls == nil {
-		m.calls = map[string]int{}
-	}
-	m.calls[kind]++
-}
-
-func (m *meter) use() forge.Use {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return forge.Use{Calls: maps.Clone(m.calls)}
 }

@@ -36,7 +36,6 @@ type Server struct {
 	token       func(context.Context) (string, error)
 	client      *http.Client
 	now         func() time.Time
-	meter       meter
 }
 
 var (
@@ -51,7 +50,6 @@ var (
 	_ forge.Permitted    = (*Server)(nil)
 	_ forge.Recorder     = (*Server)(nil)
 	_ forge.Hooked       = (*Server)(nil)
-	_ forge.Metered      = (*Server)(nil)
 	_ forge.Labeled      = (*Server)(nil)
 	_ forge.Changing     = (*Server)(nil)
 )
@@ -88,9 +86,6 @@ func New(c Config) (*Server, error) {
 
 // Kind is gitea.
 func (s *Server) Kind() string { return "gitea" }
-
-// Use returns what was asked of the server so far.
-func (s *Server) Use() forge.Use { return s.meter.use() }
 
 // Whoami returns the account of the token.
 func (s *Server) Whoami(ctx context.Context) (forge.Account, error) {

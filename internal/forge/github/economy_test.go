@@ -1,6 +1,8 @@
 package github_test
 
 import (
+	"maps"
+	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -8,6 +10,8 @@ import (
 	"testing"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/budget"
+	"signalbox/internal/forge/github"
 	"signalbox/internal/forge/github/githubtest"
 )
 
@@ -18,7 +22,7 @@ func used(s *githubtest.Server, resource string) (n int) {
 
 func TestWhatIsUnchangedIsNotPaidFor(t *testing.T) {
 	t.Parallel()
-	s, driver := start(t)
+	s, driver, use := startCounted(t)
 	number := s.Issue("Count", "")
 	for i := range 150 {
 		s.Comment(number, "grace", strings.Repeat("x", i))
@@ -31,22 +35,22 @@ func TestWhatIsUnchangedIsNotPaidFor(t *testing.T) {
 	if got := used(s, "core"); got != 2 {
 		t.Errorf("%d calls were paid for, want 2: one for each page", got)
 	}
-	use := driver.Use()
-	if got := use.Calls["GET issues/*/comments"]; got != 10 || use.Unchanged != 8 {
-		t.Errorf("it counted %v, %d unchanged", use.Calls, use.Unchanged)
+	hour := use().Hour
+	if got := hour.Calls["GET issues/*/comments"]; got != 10 || hour.Unchanged != 8 || hour.Paid != 2 {
+		t.Errorf("it counted %+v", hour)
 	}
 	s.Comment(number, "grace", "new")
 	if got := must(driver.Remarks(t.Context(), forge.OnIssue(number)))(t); len(got) != 151 || got[150].Body != "new" {
 		t.Errorf("the new comment is missing among %d", len(got))
 	}
-	if b := driver.Use().Budgets["core"]; b.Limit != 5000 || b.Remaining != 5000-used(s, "core") || b.Reset.IsZero() {
+	if b := use().Limits["core"]; b.Limit != 5000 || b.Remaining != 5000-used(s, "core") || b.Reset.IsZero() {
 		t.Errorf("the budget is %+v", b)
 	}
 }
 
 func TestEqualReadsUnderWayAreOne(t *testing.T) {
 	t.Parallel()
-	s, driver := start(t)
+	s, driver, use := startCounted(t)
 	number := s.Issue("Count", "")
 	arrived, release := make(chan struct{}), make(chan struct{})
 	s.Inject(githubtest.Fault{Path: "/issues/", Wait: release, Arrived: arrived})
@@ -64,13 +68,13 @@ func TestEqualReadsUnderWayAreOne(t *testing.T) {
 	for range 7 {
 		go read()
 	}
-	for driver.Use().Joined < 7 && t.Context().Err() == nil {
+	for use().Day.Joined < 7 && t.Context().Err() == nil {
 		runtime.Gosched()
 	}
 	close(release)
 	group.Wait()
-	if use := driver.Use(); use.Calls["GET issues/*"] != 1 {
-		t.Errorf("%d calls were sent", use.Calls["GET issues/*"])
+	if hour := use().Hour; hour.Calls["GET issues/*"] != 1 {
+		t.Errorf("%d calls were sent", hour.Calls["GET issues/*"])
 	}
 }
 
@@ -98,7 +102,19 @@ func TestAReadAfterAWriteJoinsNoneFromBefore(t *testing.T) {
 
 func TestCallsAreCountedByKind(t *testing.T) {
 	t.Parallel()
-	s, driver := startApp(t)
+	s := githubtest.New(t)
+	c := config(s)
+	c.Token, c.App = nil, installed(t, s)
+	perCredential := counted(c.Now)
+	perCredential.Credential = func(r *http.Request) string {
+		if github.ByApp(r) {
+			return "app"
+		}
+		return "installation"
+	}
+	calls := budget.New(perCredential)
+	c.Client = &http.Client{Transport: calls}
+	driver := open(t, c)
 	s.Commit("release/1", nil)
 	p := propose(t, s, driver, "topic")
 	_, _ = driver.Required(t.Context(), "release/1")
@@ -107,18 +123,18 @@ func TestCallsAreCountedByKind(t *testing.T) {
 	_ = driver.Label(t.Context(), forge.OnPull(p.Number), []string{"x"}, nil)
 	_ = driver.Label(t.Context(), forge.OnPull(p.Number), nil, []string{"x"})
 	_ = must(driver.Threads(t.Context(), p.Number))(t)
-	var kinds []string
-	for kind, n := range driver.Use().Calls {
-		if kinds = append(kinds, kind); n < 1 {
-			t.Errorf("%s is counted %d times", kind, n)
+	want := map[string][]string{
+		"app": {"GET installation", "POST app/installations/*/access_tokens"},
+		"installation": {"DELETE issues/*/labels/*", "GET branches/*/protection", "GET collaborators/*/permission", "GET commits/*/check-runs", "GET commits/*/status",
+			"GET issues/*", "GET rules/branches/*", "POST graphql", "POST issues/*/labels", "POST pulls"},
+	}
+	uses := calls.Use()
+	if len(uses) != len(want) {
+		t.Errorf("there are %d budgets, want one for the App and one for its installation", len(uses))
+	}
+	for _, use := range uses {
+		if kinds := slices.Sorted(maps.Keys(use.Hour.Calls)); !slices.Equal(kinds, want[use.Name]) {
+			t.Errorf("the kinds of the %s are %q, want %q", use.Name, kinds, want[use.Name])
 		}
-	}
-	slices.Sort(kinds)
-	want := []string{
-		"DELETE issues/*/labels/*", "GET branches/*/protection", "GET collaborators/*/permission", "GET commits/*/check-runs", "GET commits/*/status",
-		"GET installation", "GET issues/*", "GET rules/branches/*", "POST app/installations/*/access_tokens", "POST graphql", "POST issues/*/labels", "POST pulls",
-	}
-	if !slices.Equal(kinds, want) {
-		t.Errorf("the kinds are %q, want %q", kinds, want)
 	}
 }

@@ -59,7 +59,6 @@ var (
 	_ forge.Logged       = (*Server)(nil)
 	_ forge.Permitted    = (*Server)(nil)
 	_ forge.Hooked       = (*Server)(nil)
-	_ forge.Metered      = (*Server)(nil)
 	_ forge.Labeled      = (*Server)(nil)
 	_ forge.Changing     = (*Server)(nil)
 )
@@ -98,7 +97,7 @@ func (s *Server) connect(c Config) (err error) {
 		base = c.Client.Transport
 	}
 	s.plain = &http.Client{Transport: base}
-	s.transport = rest.New(rest.Config{Base: base, API: s.at.api, Vendor: "GitHub", Token: c.Token, Now: c.Now, Kind: kindOf, Limits: "X-Ratelimit-", LimitName: "X-Ratelimit-Resource",
+	s.transport = rest.New(rest.Config{Base: base, API: s.at.api, Vendor: "GitHub", Token: c.Token, Now: c.Now, Limits: "X-Ratelimit-",
 		Sign: func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }})
 	if c.App != nil {
 		if s.app, err = newInstallation(c.App, s); err != nil {
@@ -113,9 +112,6 @@ func (s *Server) connect(c Config) (err error) {
 
 // Kind is github.
 func (s *Server) Kind() string { return "github" }
-
-// Use returns what was asked of the server so far.
-func (s *Server) Use() forge.Use { return s.transport.Use() }
 
 // Whoami asks by GraphQL: REST's GET /user answers only persons, and this answers an App's installation and the Actions token too.
 func (s *Server) Whoami(ctx context.Context) (forge.Account, error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/budget"
 	"signalbox/internal/forge/github"
 	"signalbox/internal/forge/github/githubtest"
 )
@@ -20,10 +21,34 @@ func token(text string) func(context.Context) (string, error) {
 
 // config is the driver's on the stand-in, as ada, who may do everything.
 func config(s *githubtest.Server) github.Config {
-	return github.Config{URL: s.URL, Owner: githubtest.Owner, Name: githubtest.Name, Token: token("ghp_ada"), Now: func() (now time.Time) {
+	now := func() (now time.Time) {
 		s.With(func(st *githubtest.State) { now = st.Now })
 		return now
-	}}
+	}
+	return github.Config{URL: s.URL, Owner: githubtest.Owner, Name: githubtest.Name, Token: token("ghp_ada"), Now: now,
+		Client: &http.Client{Transport: budget.New(counted(now))}}
+}
+
+// counted is the budget below the driver, as wire puts it there.
+func counted(now func() time.Time) budget.Config {
+	return budget.Config{Kind: github.Kind, Limit: github.Limit, FreeUnchanged: true, Now: now}
+}
+
+// startCounted is start, with the budget.
+func startCounted(t *testing.T) (*githubtest.Server, *github.Server, func() budget.Use) {
+	t.Helper()
+	s := githubtest.New(t)
+	c := config(s)
+	return s, open(t, c), useOf(t, c)
+}
+
+// useOf returns what a driver's calls were counted as, of one credential.
+func useOf(t *testing.T, c github.Config) func() budget.Use {
+	calls, isCounted := c.Client.Transport.(*budget.Transport)
+	if !isCounted {
+		t.Fatal("the calls are not counted")
+	}
+	return func() budget.Use { return calls.Use()[0] }
 }
 
 func open(t *testing.T, c github.Config) *github.Server {

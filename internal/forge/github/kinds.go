@@ -6,13 +6,30 @@ import (
 	"strings"
 )
 
+// ByApp reports whether a call is made by the App itself, and not by its installation: each has a budget of its own.
+func ByApp(req *http.Request) bool {
+	kind := Kind(req)
+	return kind == "GET installation" || strings.HasPrefix(kind, "POST app/")
+}
+
+// Limit names GitHub's limit that a call counts against.
+func Limit(req *http.Request) string {
+	switch _, kind, _ := strings.Cut(Kind(req), " "); {
+	case kind == "graphql":
+		return "graphql"
+	case strings.HasPrefix(kind, "search/"):
+		return "search"
+	}
+	return "core"
+}
+
 // words are the parts of paths that are neither names nor numbers.
 var words = []string{"access_tokens", "actions", "app", "branches", "check-runs", "collaborators", "comments", "commits", "events", "graphql",
 	"installation", "installations", "issues", "jobs", "labels", "logs", "merge", "permission", "protection", "pulls", "reactions",
 	"reviews", "rules", "search", "status", "statuses"}
 
-// kindOf names the kind of a call: GET issues/*/comments.
-func kindOf(req *http.Request) string {
+// Kind names the kind of a call: GET issues/*/comments.
+func Kind(req *http.Request) string {
 	parts := strings.Split(strings.Trim(req.URL.EscapedPath(), "/"), "/")
 	if len(parts) > 2 && parts[0] == "api" && parts[1] == "v3" {
 		parts = parts[2:]

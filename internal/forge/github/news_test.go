@@ -11,7 +11,7 @@ import (
 
 func TestWhatChangedIsListedByWhenAndIsFreeWhileNothingDoes(t *testing.T) {
 	t.Parallel()
-	s, driver := start(t)
+	s, driver, use := startCounted(t)
 	first, second := s.Issue("First", ""), s.Issue("Second", "", "signalbox")
 	pull := propose(t, s, driver, "topic").Number
 	s.Comment(first, "grace", "hello")
@@ -28,8 +28,8 @@ func TestWhatChangedIsListedByWhenAndIsFreeWhileNothingDoes(t *testing.T) {
 			t.Errorf("changed are %+v", on)
 		}
 	}
-	if use := driver.Use(); use.Unchanged != 2 {
-		t.Errorf("%d calls were free, want 2", use.Unchanged)
+	if free := use().Day.Unchanged; free != 2 {
+		t.Errorf("%d calls were free, want 2", free)
 	}
 }
 

@@ -41,7 +41,8 @@ func (r request) kind() string {
 	return r.method + " " + path
 }
 
-func kindOf(r *http.Request) string {
+// Kind names the kind of a call.
+func Kind(r *http.Request) string {
 	kind, _ := r.Context().Value(kindKey{}).(string)
 	return kind
 }

@@ -70,10 +70,11 @@ var faults = map[string]struct {
 
 func TestEveryFaultOfAServerHasItsKind(t *testing.T) {
 	t.Parallel()
-	s, driver := start(t)
+	s := gitlabtest.New(t)
 	number := s.Issue("Count", "")
 	for name, c := range faults {
 		t.Run(name, func(t *testing.T) {
+			driver := open(t, s, "glpat-ada", gitlab.PrivateToken)
 			fault := c.fault
 			fault.Path = "/issues/"
 			defer s.Inject(fault)()

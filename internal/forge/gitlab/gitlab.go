@@ -67,7 +67,6 @@ var (
 	_ forge.Labeled      = (*Server)(nil)
 	_ forge.Changing     = (*Server)(nil)
 	_ forge.Hooked       = (*Server)(nil)
-	_ forge.Metered      = (*Server)(nil)
 )
 
 // projectPath is a project's path with its groups.
@@ -95,8 +94,8 @@ func New(c Config) (*Server, error) {
 	}
 	api := *at
 	api.Path += "/api/v4/"
-	s.transport = rest.New(rest.Config{Base: base, API: &api, Vendor: "GitLab", Token: c.Token, Sign: s.sign, Now: c.Now, Kind: kindOf,
-		Limits: "Ratelimit-", LimitName: "Ratelimit-Name"})
+	s.transport = rest.New(rest.Config{Base: base, API: &api, Vendor: "GitLab", Token: c.Token, Sign: s.sign, Now: c.Now,
+		Limits: "Ratelimit-"})
 	s.rest = &http.Client{Transport: s.transport, CheckRedirect: s.transport.Redirect}
 	s.plain = &http.Client{Transport: s.transport.Base}
 	return s, nil
@@ -116,9 +115,6 @@ func (s *Server) sign(r *http.Request, token string) {
 
 // Kind is gitlab.
 func (s *Server) Kind() string { return "gitlab" }
-
-// Use returns what was asked of the server so far.
-func (s *Server) Use() forge.Use { return s.transport.Use() }
 
 // Whoami returns the account of the token. A job's token may not ask for its user, but for its job.
 func (s *Server) Whoami(ctx context.Context) (forge.Account, error) {

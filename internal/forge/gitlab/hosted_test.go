@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/budget"
 	"signalbox/internal/forge/forgetest"
 	"signalbox/internal/forge/gitlab"
 	"signalbox/internal/forge/gitlab/gitlabtest"
@@ -171,10 +172,19 @@ func start(t *testing.T) (*gitlabtest.Server, *gitlab.Server) {
 
 func open(t *testing.T, s *gitlabtest.Server, text string, shown gitlab.Shown) *gitlab.Server {
 	t.Helper()
-	return must(gitlab.New(gitlab.Config{URL: s.URL, Path: gitlabtest.Path, Token: token(text), Shown: shown, Now: func() (now time.Time) {
+	driver, _ := openCounted(t, s, text, shown)
+	return driver
+}
+
+// openCounted opens the driver above its budget, as wire does.
+func openCounted(t *testing.T, s *gitlabtest.Server, text string, shown gitlab.Shown) (*gitlab.Server, *budget.Transport) {
+	t.Helper()
+	now := func() (now time.Time) {
 		s.With(func(st *gitlabtest.State) { now = st.Now })
 		return now
-	}}))(t)
+	}
+	calls := budget.New(budget.Config{Kind: gitlab.Kind, Now: now})
+	return must(gitlab.New(gitlab.Config{URL: s.URL, Path: gitlabtest.Path, Token: token(text), Shown: shown, Client: &http.Client{Transport: calls}, Now: now}))(t), calls
 }
 
 func must[T any](value T, err error) func(*testing.T) T {

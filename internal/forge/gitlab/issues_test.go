@@ -182,13 +182,14 @@ func TestWhoMayDoWhatIsReadFromGitLab(t *testing.T) {
 
 func TestUnchangedAnswersAreReusedAndCallsCounted(t *testing.T) {
 	t.Parallel()
-	s, driver := start(t)
+	s := gitlabtest.New(t)
+	driver, calls := openCounted(t, s, "glpat-ada", gitlab.PrivateToken)
 	number := s.Issue("Count", "")
 	for range 3 {
 		must(driver.Issue(t.Context(), number))(t)
 	}
-	use := driver.Use()
-	if use.Calls["GET issues/*"] != 3 || use.Unchanged != 2 || use.Budgets["throttle_authenticated_api"].Limit != 2000 {
+	use := calls.Use()[0]
+	if use.Hour.Calls["GET issues/*"] != 3 || use.Day.Unchanged != 2 || use.Limits["throttle_authenticated_api"].Limit != 2000 {
 		t.Errorf("the use is %+v", use)
 	}
 	s.With(func(st *gitlabtest.State) { st.Issues[number].Title = "Other" })

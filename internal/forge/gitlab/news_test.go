@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/gitlab"
 	"signalbox/internal/forge/gitlab/gitlabtest"
 )
 
 func TestWhatChangedIsListedByWhen(t *testing.T) {
 	t.Parallel()
-	s, driver := start(t)
+	s := gitlabtest.New(t)
+	driver, calls := openCounted(t, s, "glpat-ada", gitlab.PrivateToken)
 	first, second := s.Issue("First", ""), s.Issue("Second", "", "signalbox")
 	pull := propose(t, s, driver, "topic").Number
 	s.Note(first, "grace", "hello")
@@ -29,8 +31,8 @@ func TestWhatChangedIsListedByWhen(t *testing.T) {
 			t.Errorf("changed are %+v", on)
 		}
 	}
-	if use := driver.Use(); use.Unchanged != 4 {
-		t.Errorf("%d calls were unchanged, want 4", use.Unchanged)
+	if day := calls.Use()[0].Day; day.Unchanged != 4 || day.Paid != day.Sent {
+		t.Errorf("%+v were counted, want 4 unchanged, and GitLab counts those too", day)
 	}
 	ok(t, driver.CloseProposal(t.Context(), pull))
 	if all := must(driver.Changes(t.Context(), since.Add(time.Millisecond)))(t); len(all) != 1 || all[0].On != forge.OnPull(pull) || !all[0].Closed {

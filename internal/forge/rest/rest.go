@@ -1,5 +1,5 @@
-// Package rest carries a driver's calls to the REST API of a server: signed, bounded, counted, with conditional and shared reads. It owns what
-// HTTP says, and no vendor's words: whom a call is of, how a token is shown and what the headers of limits are called comes from the driver.
+// Package rest carries a driver's calls to the REST API of a server: signed, bounded, redirected. It owns what HTTP says, and no vendor's words: whom
+// a call is of, how a token is shown and what the headers of limits are called comes from the driver.
 package rest
 
 import (
@@ -31,10 +31,8 @@ type Config struct {
 	// Forget drops a token that the server refused, so that Token returns a new one; nil if there is never a new one.
 	Forget func(token string)
 	Now    func() time.Time
-	// Kind names the kind of a call, without names and numbers.
-	Kind func(*http.Request) string
-	// Limits is what the names of headers about limits begin with, such as Ratelimit-. LimitName is the one that names the limit.
-	Limits, LimitName string
+	// Limits is what the names of headers about limits begin with, such as Ratelimit-.
+	Limits string
 }
 
 const (
@@ -115,17 +113,6 @@ func clock(h http.Header, now func() time.Time) time.Time {
 
 // bounded is at least a second: 0 would mean that the server didn't say.
 func bounded(d time.Duration) time.Duration { return min(max(d, time.Second), maxWait) }
-
-// budget reads the headers of a limit. Servers without limits have none.
-func (t *Transport) budget(h http.Header) {
-	limit, err := strconv.Atoi(h.Get(t.Limits + "Limit"))
-	if err != nil {
-		return
-	}
-	remaining, _ := strconv.Atoi(h.Get(t.Limits + "Remaining"))
-	reset, _ := strconv.ParseInt(h.Get(t.Limits+"Reset"), 10, 64)
-	t.meter.budget(h.Get(t.LimitName), forge.Budget{Limit: limit, Remaining: remaining, Reset: time.Unix(reset, 0)})
-}
 
 // Clean makes one bounded line of a server's text, without the token if the server repeats it.
 func (t *Transport) Clean(text string) string {

@@ -20,9 +20,6 @@ import (
 // too large, cut short or not JSON is an error here and not an empty value later.
 type Transport struct {
 	Config
-	meter   *meter
-	flights flights
-	cache   cache
 	// last is the token of the last call: servers' messages are cleaned of it.
 	last atomic.Pointer[string]
 	// skew is the server's clock minus ours, in nanoseconds.
@@ -34,18 +31,15 @@ func New(c Config) *Transport {
 	if c.Base == nil {
 		c.Base = http.DefaultTransport
 	}
-	return &Transport{Config: c, meter: newMeter()}
+	return &Transport{Config: c}
 }
 
-// As returns a transport for another token of the same server, which counts together with this one.
+// As returns a transport for another token of the same server.
 func (t *Transport) As(token func(context.Context) (string, error), forget func(string)) *Transport {
-	other := &Transport{Config: t.Config, meter: t.meter}
+	other := &Transport{Config: t.Config}
 	other.Token, other.Forget = token, forget
 	return other
 }
-
-// Use returns what was asked of the server so far.
-func (t *Transport) Use() forge.Use { return t.meter.use() }
 
 // Skew is the server's clock minus ours.
 func (t *Transport) Skew() time.Duration { return time.Duration(t.skew.Load()) }
@@ -76,39 +70,11 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !t.Holds(req.URL) {
 		return nil, fmt.Errorf("%s is not the server of the API", req.URL.Hostname())
 	}
-	var a answer
-	var err error
-	if req.Method == http.MethodGet {
-		a, err = t.read(req)
-	} else {
-		a, err = t.send(req)
-		t.flights.written()
-	}
+	a, err := t.send(req)
 	if err != nil {
 		return nil, err
 	}
 	return a.response(req), nil
-}
-
-// read joins an equal call under way, or asks whether what was read before still holds.
-func (t *Transport) read(req *http.Request) (answer, error) {
-	key := req.URL.String() + " " + req.Header.Get("Accept")
-	return t.flights.do(req.Context(), key, t.meter.joined, func(ctx context.Context) (answer, error) {
-		asked := req.Clone(ctx)
-		known, ok := t.cache.get(key)
-		if ok {
-			asked.Header.Set("If-None-Match", known.header.Get("ETag"))
-		}
-		a, err := t.send(asked)
-		if err == nil && ok && a.status == http.StatusNotModified {
-			t.meter.unchanged()
-			return t.cache.renew(key, known, a.header), nil
-		}
-		if err == nil && a.status == http.StatusOK {
-			t.cache.put(key, a)
-		}
-		return a, err
-	})
 }
 
 // signed returns a copy of the request that shows the token.
@@ -131,7 +97,6 @@ func (t *Transport) Open(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.meter.called(t.Kind(req))
 	return t.Base.RoundTrip(out)
 }
 
@@ -177,13 +142,11 @@ func (t *Transport) exchange(req *http.Request) (a answer, err error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(req.Context(), CallTimeout, ErrTimeout)
 	defer cancel()
-	t.meter.called(t.Kind(req))
 	resp, err := t.Base.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		return answer{}, t.Unanswered(ctx, err)
 	}
 	defer resp.Body.Close()
-	t.budget(resp.Header)
 	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		t.skew.Store(int64(date.Sub(t.Now())))
 	}

@@ -9,6 +9,10 @@ import (
 	"sync"
 	"time"
 
+	"signalbox/internal/config"
+	"signalbox/internal/forge/budget"
+	"signalbox/internal/forge/gitea"
+	"signalbox/internal/forge/github"
 	"signalbox/internal/forge/gitlab"
 )
 
@@ -18,18 +22,37 @@ const (
 	maxConnections = 10
 )
 
-// client reaches the server through the proxies and with the certificates that this machine's variables name.
-func (c Config) client() (*http.Client, error) {
+// client reaches the server through the proxies and with the certificates that this machine's variables name, within the budget of calls that all
+// processes share.
+func (c Config) client(owner string) (*budget.Transport, *http.Client, error) {
 	roots, err := c.Roots()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	over := &http.Transport{
 		Proxy:             func(r *http.Request) (*url.URL, error) { return c.Proxy(r.URL) },
 		ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: roots}, TLSHandshakeTimeout: connectTimeout,
 		IdleConnTimeout: keepTimeout, MaxIdleConnsPerHost: maxConnections, DialContext: (&net.Dialer{Timeout: connectTimeout}).DialContext,
 	}
-	return &http.Client{Transport: &learning{RoundTripper: over, learn: c.Redact.Add}}, nil
+	counted := budget.Config{Base: &learning{RoundTripper: over, learn: c.Redact.Add}, Folder: budget.Folder(c.Within("."), c.Env), Now: c.Clock, Logger: c.Logger}
+	switch c.Settings.Driver {
+	case config.ForgeGitea:
+		counted.Kind = gitea.Kind
+	case config.ForgeGitLab:
+		counted.Kind = gitlab.Kind
+	default:
+		counted.Kind, counted.Limit, counted.FreeUnchanged = github.Kind, github.Limit, true
+	}
+	if app := c.Settings.App; app.ID != "" { // its tokens last an hour, and its installations have budgets of their own
+		counted.Credential = func(r *http.Request) string {
+			if github.ByApp(r) {
+				return "App " + app.ID
+			}
+			return "App " + app.ID + " in " + owner
+		}
+	}
+	shared := budget.New(counted)
+	return shared, &http.Client{Transport: shared}, nil
 }
 
 // learning tells the redactor each credential before it is sent: tokens of Apps are made while a run is under way.

@@ -47,7 +47,7 @@ func on(t *testing.T, s *gitlabtest.Server, f config.Forge, env map[string]strin
 		Remote: func(context.Context) (string, error) {
 			return "git@gitlab.example.com:" + gitlabtest.Path + ".git", nil
 		},
-		Env:   func(name string) string { return env[name] },
+		Env: func(name string) string { return env[name] }, Within: func(string) string { return "/project" },
 		Proxy: func(*url.URL) (*url.URL, error) { return nil, nil }, Roots: func() (*x509.CertPool, error) { return nil, nil },
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/budget"
 	"signalbox/internal/forge/hosted"
 	"signalbox/internal/redact"
 )
@@ -69,7 +70,7 @@ func (f *Forge) Examine(ctx context.Context, base, commit string) (Standing, err
 			s.Missing = append(s.Missing, b.explained(err, readVerdicts))
 		}
 	}
-	s.Budget = left(b.server)
+	s.Budget = left(b.calls.Use())
 	return s, nil
 }
 
@@ -108,16 +109,14 @@ func lacking(server forge.Server) (names []string) {
 }
 
 // left says what remains of the server's tightest limit.
-func left(server forge.Server) string {
-	metered, ok := server.(forge.Metered)
-	if !ok {
-		return ""
-	}
+func left(uses []budget.Use) string {
 	text, least := "", -1
-	for name, budget := range metered.Use().Budgets {
-		if least < 0 || budget.Remaining < least {
-			least = budget.Remaining
-			text = fmt.Sprintf("%d of %d calls left (%s) until %s", budget.Remaining, budget.Limit, redact.Line(name, maxShown), budget.Reset.Local().Format(time.TimeOnly))
+	for _, use := range uses {
+		for name, l := range use.Limits {
+			if least < 0 || l.Remaining < least {
+				least = l.Remaining
+				text = fmt.Sprintf("%d of %d calls left (%s) until %s", l.Remaining, l.Limit, redact.Line(name, maxShown), l.Reset.Local().Format(time.TimeOnly))
+			}
 		}
 	}
 	return text

@@ -14,6 +14,7 @@ import (
 
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/budget"
 	"signalbox/internal/forge/gitea"
 	"signalbox/internal/forge/github"
 	"signalbox/internal/forge/gitlab"
@@ -59,6 +60,7 @@ type built struct {
 	address     address
 	credentials perform.Access
 	server      forge.Server
+	calls       *budget.Transport
 	forge       *hosted.Forge
 	clock       func() time.Time
 }
@@ -119,11 +121,12 @@ func (c Config) learnPassword(remote string) {
 
 // driver makes the driver that the configuration names.
 func (c Config) driver(b *built) (forge.Server, error) {
-	client, err := c.client()
+	owner, name, _ := strings.Cut(b.address.path, "/")
+	counted, client, err := c.client(owner)
 	if err != nil {
 		return nil, err
 	}
-	owner, name, _ := strings.Cut(b.address.path, "/")
+	b.calls = counted
 	var driver forge.Server
 	switch c.Settings.Driver {
 	case config.ForgeGitea:

@@ -10,6 +10,7 @@ import (
 
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/budget"
 	"signalbox/internal/problem"
 )
 
@@ -90,19 +91,14 @@ func (f *Forge) Webhook(ctx context.Context, header http.Header, body io.Reader)
 	return server.Webhook(header, body, f.secret())
 }
 
-// Use is what was asked of the server in this process; nil if nothing was, or the driver doesn't count.
-func (f *Forge) Use() *forge.Use {
+// Use is what all processes asked of the server with the credentials of this one.
+func (f *Forge) Use() []budget.Use {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.built == nil {
 		return nil
 	}
-	metered, can := f.built.server.(forge.Metered)
-	if !can {
-		return nil
-	}
-	use := metered.Use()
-	return &use
+	return f.built.calls.Use()
 }
 
 // secret signs webhooks. It is removed from everything that is written.

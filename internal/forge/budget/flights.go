@@ -1,4 +1,4 @@
-package rest
+package budget
 
 import (
 	"context"
@@ -33,7 +33,10 @@ func (f *flights) written() {
 
 // do calls read, or joined, and waits for the one with the same key. The call ends with the last caller that waits for it.
 func (f *flights) do(ctx context.Context, key string, joined func(), read func(context.Context) (answer, error)) (answer, error) {
-	shared, key := f.board(ctx, key, joined, read)
+	shared, key, first := f.board(ctx, key, read)
+	if !first {
+		joined()
+	}
 	select {
 	case <-shared.done:
 		return shared.answer, shared.err
@@ -43,14 +46,13 @@ func (f *flights) do(ctx context.Context, key string, joined func(), read func(c
 	}
 }
 
-func (f *flights) board(ctx context.Context, key string, joined func(), read func(context.Context) (answer, error)) (*flight, string) {
+func (f *flights) board(ctx context.Context, key string, read func(context.Context) (answer, error)) (shared *flight, under string, first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	key += " " + strconv.Itoa(f.writes)
-	if under, ok := f.byKey[key]; ok {
-		under.waiting++
-		joined()
-		return under, key
+	if begun, ok := f.byKey[key]; ok {
+		begun.waiting++
+		return begun, key, false
 	}
 	if f.byKey == nil {
 		f.byKey = map[string]*flight{}
@@ -63,7 +65,7 @@ func (f *flights) board(ctx context.Context, key string, joined func(), read fun
 		begun.answer, begun.err = read(detached)
 		f.land(key, begun)
 	}()
-	return begun, key
+	return begun, key, true
 }
 
 func (f *flights) land(key string, landed *flight) {

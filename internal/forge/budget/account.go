@@ -1,0 +1,101 @@
+package budget
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// account is what is shared of one credential, as this process knows it.
+type account struct {
+	flights flights
+	answers answers
+	now     func() time.Time
+	file    *stateFile // nil if nothing is shared
+	begun   state
+
+	mu sync.Mutex
+	// last is the state as this process saw it last. It is all there is if no file can be used.
+	last state
+}
+
+func newAccount(in *folder, id string, begun state, now func() time.Time) *account {
+	begun.Version = version
+	a := &account{now: now, begun: begun, last: begun, answers: &memory{}}
+	if in != nil {
+		a.file, a.answers = in.state(id), in.answers(id)
+	}
+	return a
+}
+
+// heldUntil reads without a lock: the file is replaced whole.
+func (a *account) heldUntil(limit string) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.file != nil {
+		if s, ok := a.file.read(a.begun); ok {
+			a.last = s
+		}
+	}
+	return a.last.heldUntil(limit, a.now())
+}
+
+func (a *account) learn(ctx context.Context, seen sighting) {
+	a.update(ctx, func(s *state) { s.learn(seen, a.now()) })
+}
+
+func (a *account) count(ctx context.Context, change func(*Count)) {
+	a.update(ctx, func(s *state) { s.count(a.now(), change) })
+}
+
+// update changes what is shared, also after the call's end. If it can't be changed, this process remembers it alone.
+func (a *account) update(ctx context.Context, change func(*state)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	changed := func(s *state) {
+		s.prune(a.now())
+		change(s)
+		a.last = *s
+	}
+	if a.file == nil || !a.file.update(context.WithoutCancel(ctx), a.begun, changed) {
+		changed(&a.last)
+	}
+}
+
+// Use is what is known of one credential.
+type Use struct {
+	// Host is the server, and Name the credential's for people, if it has one.
+	Host, Name string
+	// Limits are the server's as it last reported them, by its own names.
+	Limits map[string]Limit
+	// HeldUntil is the time before which no call is sent; zero if calls are.
+	HeldUntil time.Time
+	// Hour counts since the hour began, and Day the last 24 hours, by all processes.
+	Hour, Day Count
+}
+
+func (a *account) use() Use {
+	a.heldUntil("")
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.last.use(a.now())
+}
+
+func (s *state) use(now time.Time) Use {
+	u := Use{Host: s.Host, Name: s.Name, Limits: maps.Clone(s.Limits)}
+	for _, h := range s.Hours {
+		u.Day.add(h.Count)
+		if h.Begin.Equal(now.UTC().Truncate(time.Hour)) {
+			u.Hour = h.Count
+			u.Hour.Calls = maps.Clone(h.Calls)
+		}
+	}
+	for _, p := range slices.Collect(maps.Values(s.Pauses)) {
+		if p.Until.After(now) && p.Until.After(u.HeldUntil) {
+			u.HeldUntil = p.Until
+		}
+	}
+	return u
+}
