@@ -101,6 +101,8 @@ type Check struct {
 	// Server names the server's checks that failed, if that is why it failed; then there is no Command. Log is the end of what their failed steps
 	// printed. Both are cleaned, and neither is recorded.
 	Server, Log string `json:"-"`
+	// Rerunnable: what failed are jobs that Rerunner can run again.
+	Rerunnable bool `json:"-"`
 }
 
 // CheckState is the result of a check. A missing check is not a passed one.
@@ -167,6 +169,13 @@ func Find(ctx context.Context, f Forge, refs ...string) ([]Request, error) {
 type Branches interface {
 	// BranchCheck returns the last verdict on the branch's present content, or ErrNoChecks. That is not a passed check.
 	BranchCheck(ctx context.Context, branch string) (Check, error)
+}
+
+// Rerunner is implemented by a forge that can run failed jobs of its CI again.
+type Rerunner interface {
+	// Rerun runs the failed jobs of a pull request's head again, and returns the names of those that run; none if they are no jobs, or ran again
+	// already. It may be repeated: what runs is not started twice.
+	Rerun(ctx context.Context, number int, head string) (jobs []string, err error)
 }
 
 // Mergeable is implemented by a forge that can tell, before there is a change, whether any merge would be refused.

@@ -33,6 +33,7 @@ var kinds = map[workflow.ActionKind]performing{
 	workflow.RunTests:            {(*execution).runTests, "", "the tests cannot be run"},
 	workflow.OpenPullRequest:     {(*execution).openPullRequest, workflow.CategoryGit, "the change cannot be prepared for its merge"},
 	workflow.WatchChecks:         {(*execution).watchChecks, workflow.CategoryTest, "the checks cannot be run"},
+	workflow.RerunChecks:         {(*execution).rerunChecks, "", "the failed jobs cannot be run again"},
 	workflow.MergePullRequest:    {(*execution).merge, workflow.CategoryGit, "the change cannot be merged"},
 	workflow.ClosePullRequest:    {(*execution).closePullRequest, workflow.CategoryGit, "the offered change cannot be withdrawn"},
 	workflow.RemoveEnvironment:   {(*execution).removeEnvironment, workflow.CategoryEnvironment, "the environment cannot be removed"},

@@ -63,7 +63,7 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, a workf
 	defer cancel()
 	check, err := x.Forge.Checks(limited, x.run.Details.PullRequest.Number)
 	event := workflow.ChecksEnded{Outcome: o, Candidate: workflow.Candidate{Base: check.Base, Head: check.Head, Tree: check.Tree},
-		Command: check.Command, Known: check.Known, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: x.clean(check.Summary), Log: x.Redact.Text(check.Log), Check: x.clean(check.Server),
+		Command: check.Command, Known: check.Known, Rerunnable: check.Rerunnable, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: x.clean(check.Summary), Log: x.Redact.Text(check.Log), Check: x.clean(check.Server),
 		ApprovedBy: strings.Join(said.ApprovedBy, ", "), Unapproved: said.Unapproved && check.State == forge.CheckPassed}
 	switch {
 	case ctx.Err() != nil:
@@ -90,6 +90,27 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, a workf
 		event.State = workflow.ChecksUnsettled
 	default:
 		event.State = workflow.ChecksFailed
+	}
+	return event, nil
+}
+
+// rerunChecks has the forge run the failed jobs again. A forge that refuses lets the failure count.
+func (x *execution) rerunChecks(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
+	event := workflow.ChecksRerun{Outcome: o, Jobs: []string{}}
+	rerunner, ok := x.Forge.(forge.Rerunner)
+	if !ok {
+		return event, nil
+	}
+	jobs, err := rerunner.Rerun(ctx, x.run.Details.PullRequest.Number, x.run.Details.Head)
+	var f *forge.Failure
+	switch {
+	case errors.As(err, &f) && (f.Kind == forge.Forbidden || f.Kind == forge.Refused), errors.Is(err, forge.ErrNotFound):
+		x.logged("run failed jobs again", err)
+	case err != nil:
+		return nil, err
+	}
+	for _, job := range jobs {
+		event.Jobs = append(event.Jobs, x.Redact.Line(job, 200))
 	}
 	return event, nil
 }

@@ -67,6 +67,8 @@ const (
 	OpenPullRequest ActionKind = "open_pull_request"
 	// WatchChecks runs the tests on the merge candidate, once, and looks at what the forge's own checks say. → ChecksEnded or, if someone merged it, Merged
 	WatchChecks ActionKind = "watch_checks"
+	// RerunChecks has the forge run the failed jobs of the head again. → ChecksRerun
+	RerunChecks ActionKind = "rerun_checks"
 	// MergePullRequest merges exactly the checked candidate. → Merged, BaseMoved, HeadMoved or, pending, ChecksEnded
 	MergePullRequest ActionKind = "merge_pull_request"
 	// ClosePullRequest closes the pull request of a canceled run. → PullRequestClosed or Merged

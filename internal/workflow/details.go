@@ -375,8 +375,17 @@ type PullRequest struct {
 	// Checked is the merge candidate that passed the checks; null until one did. Nothing else is ever merged.
 	Checked *Candidate `json:"checked"`
 	// Unapproved: the forge asks for more approvals of Head, or someone wants changes of it. An approval here does not replace one there.
-	Unapproved bool    `json:"unapproved,omitzero"`
-	Unknown    Unknown `json:",embed"`
+	Unapproved bool `json:"unapproved,omitzero"`
+	// Rerun is what ran again on Head after it failed; null if nothing failed there. It happens once, because a real failure fails again.
+	Rerun   *Rerun  `json:"rerun,omitempty"`
+	Unknown Unknown `json:",embed"`
+}
+
+// Rerun is one time that the forge ran the failed jobs of a commit again.
+type Rerun struct {
+	// Jobs are their names, until they passed and are in the evidence; empty if the forge could run none again.
+	Jobs    []string `json:"jobs"`
+	Unknown Unknown  `json:",embed"`
 }
 
 // Candidate is the exact content that a merge would put on the base branch.

@@ -316,12 +316,19 @@ type (
 		// Objections are those that the run has not taken up, of ChecksObjected.
 		Objections []Objection
 		// Known are the tests that fail as they failed before the change, if nothing else fails; then State is ChecksPassed.
-		Known      []string
+		Known []string
+		// Rerunnable: what failed, of ChecksFailed, are jobs that the forge can run again.
+		Rerunnable bool
 		Candidate  Candidate
 		Command    string
 		DurationMS int64
 		// Check names what failed on the forge, if that is why; then Command is empty. Log is the end of what its failed steps printed.
 		LogPath, Summary, Check, Log string
+	}
+	// ChecksRerun: the forge runs the Jobs again that failed on the head; none if it can't.
+	ChecksRerun struct {
+		Outcome
+		Jobs []string
 	}
 	// Merged: the base branch contains the change; Commit is the full id of the merge. Untested: the forge made it, and its tree has not passed the
 	// tests. It also answers watch_checks and close_pull_request, if someone merged the change on the forge.

@@ -101,6 +101,8 @@ func NameOf(event Event) EventName {
 		return "PullRequestOpened"
 	case ChecksEnded:
 		return "ChecksEnded"
+	case ChecksRerun:
+		return "ChecksRerun"
 	case BaseMerged:
 		return "BaseMerged"
 	case Merged:

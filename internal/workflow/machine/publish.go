@@ -31,6 +31,8 @@ func (m *machine) publicationAnswered(event workflow.Event) bool {
 		m.offered(e)
 	case workflow.ChecksEnded:
 		m.checksEnded(e)
+	case workflow.ChecksRerun:
+		j.PullRequest.Rerun = &workflow.Rerun{Jobs: e.Jobs}
 	case workflow.BaseMerged:
 		m.baseMerged(e)
 	case workflow.Merged:
@@ -135,17 +137,22 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 			m.awaitForge()
 			return
 		}
+		note := "no test is configured"
 		switch {
-		case !ran:
-			m.advance("no test is configured")
 		case len(e.Known) > 0:
-			m.advance("only what failed before the change fails on " + wording.ShortID(e.Candidate.Tree))
-		default:
-			m.advance("passed on " + wording.ShortID(e.Candidate.Tree))
+			note = "only what failed before the change fails on " + wording.ShortID(e.Candidate.Tree)
+		case ran:
+			note = "passed on " + wording.ShortID(e.Candidate.Tree)
 		}
+		m.advance(note + m.flaky())
 	case workflow.ChecksUnsettled:
 		m.unsettled(workflow.TestsEnded{Summary: e.Summary, LogPath: e.LogPath, Failures: []workflow.TestFailure{{Command: e.Command, Unsettled: true}}}, false)
 	case workflow.ChecksFailed:
+		if e.Rerunnable && j.PullRequest.Rerun == nil { // it costs nothing, and an agent would look for a fault that may not be there
+			m.order(workflow.Action{Kind: workflow.RerunChecks})
+			m.waitThenAgain(rerunShows, "a check failed, and its jobs run again once: "+wording.FirstLine(e.Summary))
+			return
+		}
 		j.Used.CIFailures++
 		j.Findings = []workflow.Finding{{Source: workflow.FoundByCI, Text: "The checks fail on the merge candidate:\n" + strings.TrimSpace(e.Summary+"\n"+e.Log)}}
 		if j.Used.CIFailures < j.Settings.Limits.CIFailures {
@@ -178,6 +185,21 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 		}
 		m.checksSilent(e)
 	}
+}
+
+// flaky records the jobs that failed on the head and passed there when they ran again, and returns the end of a note that names them.
+func (m *machine) flaky() string {
+	pr := m.run.Details.PullRequest
+	if pr.Rerun == nil || len(pr.Rerun.Jobs) == 0 {
+		return ""
+	}
+	for _, job := range pr.Rerun.Jobs {
+		m.run.Details.Evidence = append(m.run.Details.Evidence,
+			workflow.Evidence{Purpose: "check on the forge, second attempt", Commit: pr.Head, Check: job, Passed: true, At: m.now})
+	}
+	note := ", " + wording.Join(pr.Rerun.Jobs) + " at the second attempt"
+	pr.Rerun = &workflow.Rerun{Jobs: []string{}} // they are recorded
+	return note
 }
 
 // looked remembers when the forge was first asked about the present candidate.
@@ -231,6 +253,8 @@ const (
 	soonest = 5 * time.Second
 	// grace is how long a forge may take to report anything about a candidate.
 	grace = 2 * time.Minute
+	// rerunShows is how long a forge may go on showing the failure of jobs that run again.
+	rerunShows = 30 * time.Second
 )
 
 func (m *machine) checksSilent(e workflow.ChecksEnded) {

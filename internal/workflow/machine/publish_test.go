@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +104,35 @@ func TestApprovalOnTheForge(t *testing.T) {
 	}
 }
 
+func TestAJobThatFailsRunsAgainOnce(t *testing.T) {
+	t.Parallel()
+	auto := ordinary(workflow.WorkflowSimple, true)
+	fails := answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
+		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksFailed, Rerunnable: true, Check: "lint", Summary: "lint", Candidate: workflow.Candidate{Head: run.Details.Head}}
+	})
+	runsAgain := func(jobs ...string) act {
+		return answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
+			return workflow.ChecksRerun{Outcome: o, Jobs: jobs}
+		})
+	}
+	again := times(1, untilPhase(workflow.CIWatch), fails)
+	second := times(1, again, runsAgain("lint"), well)
+	tell(t, []story{
+		{"before an agent is paid for it", auto, []act{again}, "RUNNING ci-watch rerun_checks wait 30s watch_checks"},
+		{"then it is waited for", auto, []act{again, runsAgain("lint")}, "RUNNING ci-watch wait 30s watch_checks"},
+		{"as it is for what the forge can't run again", auto, []act{again, runsAgain(), well}, "RUNNING ci-watch watch_checks"},
+		{"what passes is merged", auto, []act{second, checks(workflow.ChecksPassed)}, "RUNNING merge-cleanup merge_pull_request"},
+		{"what fails again is fixed", auto, []act{second, fails}, "RUNNING review-fix call_agent R01/1"},
+		{"and the fix has its own second attempt", auto, []act{second, fails, again}, "RUNNING ci-watch rerun_checks wait 30s watch_checks"},
+		{"what failed here is fixed at once", auto, []act{untilPhase(workflow.CIWatch), checks(workflow.ChecksFailed)}, "RUNNING review-fix call_agent R01/1"},
+	})
+	run := lived(t, auto, second, checks(workflow.ChecksPassed))
+	last := run.Details.Evidence[len(run.Details.Evidence)-1]
+	if note := run.Details.Phases[workflow.CIWatch].Note; !last.Passed || last.Check != "lint" || last.Commit != run.Details.Head || note != "passed on t1, lint at the second attempt" {
+		t.Errorf("the evidence is %+v, the note %q", last, note)
+	}
+}
+
 func TestDrafts(t *testing.T) {
 	t.Parallel()
 	shown := ordinary(workflow.WorkflowFull, true)
@@ -131,13 +159,6 @@ func TestChecksAreEvidenceForWhatTheySaw(t *testing.T) {
 	}
 	if c := run.Details.PullRequest.Checked; c == nil || c.Head != run.Details.Head {
 		t.Errorf("the candidate is %+v", c)
-	}
-	red := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.CIWatch),
-		answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
-			return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksFailed, Candidate: workflow.Candidate{Head: run.Details.Head, Tree: "t1"}, Check: "build", Summary: "it is red", Log: "its log"}
-		}))
-	if e := red.Details.Evidence; e[len(e)-1].Check != "build" || e[len(e)-1].Tree != "" || !strings.HasSuffix(red.Details.Findings[0].Text, "\nit is red\nits log") {
-		t.Errorf("the evidence of a red check is %+v, and the findings are %+v", e[len(e)-1], red.Details.Findings)
 	}
 	run = untilPhase(workflow.CIWatch)(t, checks(workflow.ChecksFailed)(t, baseMoves(t, run)))
 	if c := run.Details.PullRequest.Checked; c != nil {

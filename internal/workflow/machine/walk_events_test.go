@@ -118,11 +118,14 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 		}
 		if r.Details.Settings.ApproveOnForge {
 			events = append(events, workflow.Merged{Outcome: o, Commit: "m1"})
+			events = append(events, workflow.ChecksEnded{Outcome: o, State: workflow.ChecksFailed, Rerunnable: true, Candidate: workflow.Candidate{Head: r.Details.Head}})
 			events = append(events, workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPassed, ApprovedBy: "ada", Candidate: workflow.Candidate{Head: r.Details.Head}},
 				workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPassed, Unapproved: true, Candidate: workflow.Candidate{Head: r.Details.Head}},
 				workflow.ChecksEnded{Outcome: o, State: workflow.ChecksObjected, Objections: []workflow.Objection{{ID: commit, Thread: "T1", Finding: workflow.Finding{Text: "x"}}}})
 		}
 		return events
+	case workflow.RerunChecks:
+		return append(events, workflow.ChecksRerun{Outcome: o, Jobs: []string{"lint"}}, workflow.ChecksRerun{Outcome: o})
 	case workflow.MergePullRequest:
 		return append(events, workflow.Merged{Outcome: o, Commit: "m1"}, workflow.Merged{Outcome: o, Commit: "m1", Untested: true}, workflow.BaseMoved{Outcome: o}, workflow.HeadMoved{Outcome: o},
 			workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPending})
@@ -172,6 +175,9 @@ func eventName(event workflow.Event) string {
 		says = oneOf(e.Base == "", "", "on a moved base")
 	case workflow.ChecksEnded:
 		says = string(e.State)
+		if e.Rerunnable {
+			says += " in a job"
+		}
 		if e.ApprovedBy != "" {
 			says += " and approved"
 		}

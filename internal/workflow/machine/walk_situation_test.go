@@ -46,6 +46,7 @@ type situation struct {
 	watched     bool // the checks of the forge were seen pending
 	parked      bool
 	onForge     bool // the approval was found there
+	rerun       bool // jobs ran again on the head
 }
 
 type situationOfStep struct {
@@ -67,6 +68,7 @@ func abstract(r workflow.Run) situation {
 		flags: len(j.Flags), branched: j.BaseCommit != "", environment: j.EnvID != "", unchanged: j.Head == j.StepBase, begun: j.StepBase != j.BaseCommit,
 		approved: j.Approval != nil && j.Approval.Commit == j.Head, sentBack: j.SentBack(), offered: j.PullRequest != nil, merged: j.MergeCommit != ""}
 	s.checked = s.offered && j.PullRequest.Checked != nil && j.PullRequest.Checked.Head == j.Head
+	s.rerun = s.offered && j.PullRequest.Rerun != nil
 	s.moved = [4]bool{len(j.Moves) > 0, slices.ContainsFunc(j.Moves, func(b workflow.BranchMove) bool { return b.TakenUp }), j.Untested(), len(moveNotes(j, false)) > 0}
 	s.tooLarge = r.Error != nil && r.Error.ReasonCode == workflow.WorkTooLarge
 	if b := j.Tested; b != nil {
