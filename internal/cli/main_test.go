@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -49,7 +50,12 @@ func (m tests) Run() int {
 	if os.Getenv("XDG_STATE_HOME") == "" { // the state of whoever runs the tests is left alone
 		_ = os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
 	}
-	return m.M.Run()
+	code := m.M.Run()
+	if err := stopGitea(); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
 // Each file in testdata/script is a story of one person and one repository.

@@ -87,7 +87,7 @@ func Start(ctx context.Context, programs string) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Dir: dir, programs: programs}
-	if err := s.start(ctx); err != nil {
+	if err := errors.Join(s.dress(), s.start(ctx)); err != nil {
 		log, _ := os.ReadFile(filepath.Join(dir, "web.log"))
 		return nil, errors.Join(fmt.Errorf("start gitea: %w\n%s", err, log), s.Stop())
 	}
@@ -108,7 +108,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err := os.WriteFile(s.config(), []byte(ini), 0o600); err != nil {
 		return err
 	}
-	if err := s.run("web.log", "gitea", "--config", s.config(), "web"); err != nil {
+	if err := s.run(nil, "web.log", "gitea", "--config", s.config(), "web"); err != nil {
 		return err
 	}
 	if err := s.await(ctx); err != nil {
@@ -122,6 +122,16 @@ func (s *Server) start(ctx context.Context) error {
 	words := strings.Fields(out)
 	s.Token = words[len(words)-1]
 	return nil
+}
+
+// dress gives the pages their styles and scripts, if scripts/pictures.sh built them beside the programs.
+func (s *Server) dress() error {
+	assets := filepath.Join(s.programs, "assets")
+	if _, err := os.Stat(assets); err != nil {
+		return nil
+	}
+	public := filepath.Join(s.Dir, "custom", "public")
+	return errors.Join(os.MkdirAll(public, 0o700), os.Symlink(assets, filepath.Join(public, "assets")))
 }
 
 func (s *Server) config() string { return filepath.Join(s.Dir, "app.ini") }
@@ -147,13 +157,13 @@ func (s *Server) environ() []string {
 }
 
 // run starts a program that ends with this process, even if this process is killed.
-func (s *Server) run(log, program string, args ...string) error {
+func (s *Server) run(env []string, log, program string, args ...string) error {
 	out, err := os.Create(filepath.Join(s.Dir, log)) //nolint:gosec // in our own folder
 	if err != nil {
 		return err
 	}
 	cmd := exec.Command(filepath.Join(s.programs, program), args...) //nolint:gosec,noctx // it lives as long as the tests
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Dir, s.environ(), out, out
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Dir, append(s.environ(), env...), out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	began, ended := make(chan error, 1), make(chan struct{})
 	go func() {
@@ -280,12 +290,13 @@ func (s *Server) Repository(ctx context.Context, owner, name string) error {
 
 // runnerSettings let jobs run on this machine, and look for them often.
 const runnerSettings = `log: {level: warn}
-runner: {capacity: 2, fetch_interval: 500ms, fetch_interval_max: 1s, labels: ["host:host"]}
+runner: {capacity: 2, fetch_interval: 500ms, fetch_interval_max: 1s, labels: ["host:host", "ubuntu-latest:host"]}
 cache: {enabled: false}
 `
 
-// Runner starts a runner of Actions whose jobs say "runs-on: host".
-func (s *Server) Runner(ctx context.Context) error {
+// Runner starts a runner of Actions that runs jobs on this machine: those that say "runs-on: host", and those that want Ubuntu. Jobs find
+// programs in these folders first.
+func (s *Server) Runner(ctx context.Context, folders ...string) error {
 	out, err := s.gitea(ctx, "actions", "generate-runner-token")
 	if err != nil {
 		return err
@@ -301,5 +312,6 @@ func (s *Server) Runner(ctx context.Context) error {
 	if out, err := register.CombinedOutput(); err != nil {
 		return fmt.Errorf("register the runner: %w\n%s", err, out)
 	}
-	return s.run("runner.log", "gitea-runner", "-c", config, "daemon")
+	path := "PATH=" + strings.Join(append(folders, os.Getenv("PATH")), ":")
+	return s.run([]string{path}, "runner.log", "gitea-runner", "-c", config, "daemon")
 }
