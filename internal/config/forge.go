@@ -51,6 +51,9 @@ type ForgeApp struct {
 }
 
 // The values of the keys below forge.
+// stateLabels begin the labels that say how a run is.
+const stateLabels = "signalbox:"
+
 const (
 	ForgeLocal  = "local"
 	ForgeGitHub = "github"
@@ -117,6 +120,9 @@ func (c *Config) validateForge() (problems []error) {
 	}
 	if strings.ContainsAny(f.Label, ",\n") || strings.TrimSpace(f.Label) != f.Label {
 		problems = append(problems, wrong("forge.label", " is %q: want the name of one label", shown(f.Label)))
+	}
+	if strings.HasPrefix(strings.ToLower(f.Label), stateLabels) {
+		problems = append(problems, wrong("forge.label", " is %q: labels that begin with "+stateLabels+" say how a run is, and would order the next one", shown(f.Label)))
 	}
 	if f.Login != "" {
 		problems = append(problems, oneOf("forge.login", f.Login, ForgeLoginGH, ForgeLoginGlab))

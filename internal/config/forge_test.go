@@ -26,6 +26,7 @@ func TestForgesAreReadStrictly(t *testing.T) {
 		"forge: {driver: github, app: {id: x}}":                                           "want its id and the path of its key",
 		"forge: {driver: gitea, login: gh}":                                               "for the driver github",
 		"forge: {driver: github, merge: squash}":                                          `forge.merge is "squash"`,
+		"forge: {driver: github, label: \"Signalbox:needs-input\"}":                       "labels that begin with signalbox: say how a run is",
 		"push: never\nforge: {driver: github}":                                            "line 1: push is never",
 		"environment: {variables: [GITHUB_TOKEN]}\nforge: {driver: github}":               "environment.variables[1] is GITHUB_TOKEN, the forge's token",
 		"environment: {variables: [GITHUB_TOKEN]}\nforge: {driver: github, token: OTHER}": "",

@@ -5,6 +5,7 @@ package forge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -140,7 +141,7 @@ type Forge interface {
 	ClosePullRequest(ctx context.Context, number int) error
 	// Comment writes body as a comment on the request. A comment with the same key is edited in place.
 	Comment(ctx context.Context, request Request, key, body string) error
-	// CloseRequest marks the request as done and names the merge commit.
+	// CloseRequest marks the request as done by the merge commit.
 	CloseRequest(ctx context.Context, request Request, mergeCommit string) error
 }
 
@@ -187,7 +188,9 @@ type Mergeable interface {
 }
 
 var (
-	ErrNotFound  = errors.New("not found")
+	ErrNotFound = errors.New("not found")
+	// ErrPull: the number is a pull request's. It is an ErrNotFound.
+	ErrPull      = fmt.Errorf("%w: it is a pull request", ErrNotFound)
 	ErrConflict  = errors.New("does not merge with the base branch")
 	ErrBaseMoved = errors.New("the base branch moved")
 	// ErrHeadMoved: the pull request's branch has another commit than the offered one.

@@ -21,7 +21,7 @@ type Server interface {
 	// Repository returns what the account may do in the repository, and how it merges.
 	Repository(ctx context.Context) (Repository, error)
 
-	// Issue returns an issue, or ErrNotFound: there is none, it is a pull request, or it moved to another repository.
+	// Issue returns an issue, or ErrNotFound: there is none, it is a pull request (ErrPull), or it moved to another repository.
 	Issue(ctx context.Context, number int) (Issue, error)
 	// Issues returns the issues that match, newest first, at most limit. No pull request is among them.
 	Issues(ctx context.Context, q Query, limit int) ([]Issue, error)

@@ -19,7 +19,7 @@ func (s *Server) Issue(ctx context.Context, number int) (forge.Issue, error) {
 	var i issue
 	_, err := s.call(ctx, request{method: http.MethodGet, path: "issues/%d", args: []any{number}, out: &i})
 	if err == nil && i.PullRequest != nil {
-		err = fmt.Errorf("%w: it is a pull request", forge.ErrNotFound)
+		err = forge.ErrPull
 	}
 	if err != nil {
 		return forge.Issue{}, fmt.Errorf("read issue %d: %w", number, err)

@@ -14,7 +14,7 @@ import (
 func (s *Server) Issue(ctx context.Context, number int) (forge.Issue, error) {
 	found, _, err := get[*issueAnswer](ctx, s, nil, "issues/%d", number)
 	if err == nil && found.PullRequest != nil {
-		err = fmt.Errorf("%w (it is a pull request)", forge.ErrNotFound)
+		err = forge.ErrPull
 	}
 	if err == nil {
 		err = s.own(ctx, found.RepositoryURL)

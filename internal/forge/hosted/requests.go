@@ -48,6 +48,9 @@ func (f *Forge) Request(ctx context.Context, ref string) (forge.Request, error) 
 		return forge.Request{}, err
 	}
 	issue, err := f.Server.Issue(ctx, number)
+	if errors.Is(err, forge.ErrPull) {
+		return forge.Request{}, fmt.Errorf("%q is no issue: %w", redact.Line(ref, maxTitle), forge.ErrPull)
+	}
 	if errors.Is(err, forge.ErrNotFound) {
 		return forge.Request{}, absentError(ref)
 	}
@@ -161,12 +164,7 @@ func (f *Forge) issueWith(ctx context.Context, mark string) (forge.Issue, error)
 	return forge.Issue{}, forge.ErrNotFound
 }
 
-// CloseRequest says which commit did it and closes the issue.
-func (f *Forge) CloseRequest(ctx context.Context, request forge.Request, mergeCommit string) error {
-	if mergeCommit != "" {
-		if err := f.Comment(ctx, request, "signalbox/done", "Done in "+mergeCommit+"."); err != nil {
-			return err
-		}
-	}
+// CloseRequest closes the issue. The progress comment names the commit.
+func (f *Forge) CloseRequest(ctx context.Context, request forge.Request, _ string) error {
 	return f.Server.CloseIssue(ctx, request.Number)
 }

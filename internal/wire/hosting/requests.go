@@ -67,6 +67,9 @@ func (f *Forge) Request(ctx context.Context, ref string) (forge.Request, error) 
 		return forge.Request{}, err
 	}
 	request, err := b.forge.Request(ctx, strconv.Itoa(number))
+	if errors.Is(err, forge.ErrPull) {
+		return request, &problem.Error{Err: fmt.Errorf("%d: %w", number, errPull), Code: problem.NotFound, Hint: "name the issue that it closes, such as signalbox run 42; see which there are: signalbox list --forge"}
+	}
 	if errors.Is(err, forge.ErrNotFound) {
 		err = &problem.Error{Err: err, Code: problem.NotFound, Hint: "see which issues there are: signalbox list --forge"}
 	}

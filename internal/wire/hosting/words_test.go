@@ -63,9 +63,16 @@ func TestAnErrorSaysOnceWhatWasTried(t *testing.T) {
 
 func TestWhatIsNoIssueSaysWhatIsWanted(t *testing.T) {
 	t.Parallel()
-	f, page := answers(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	f, page := answers(t, func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/issues/16") {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		_, _ = w.Write([]byte(`{"number": 16, "title": "A change", "pull_request": {}}`))
+	})
 	for ref, want := range map[string][2]string{
 		"99":                                {`there is no issue "99"`, "signalbox list --forge"},
+		"16":                                {"16: it is a pull request, and an issue is wanted", "name the issue that it closes, such as signalbox run 42"},
 		page + "/pulls/1":                   {"it is a pull request, and an issue is wanted", page + "/issues/NUMBER"},
 		page + "/-/merge_requests/1/diff":   {"it is a pull request, and an issue is wanted", page + "/issues/NUMBER"},
 		"https://forge.example/x/y/pulls/1": {"it is not an issue of this project's repository", "go to a clone"},
