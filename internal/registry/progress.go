@@ -1,12 +1,9 @@
 package registry
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"signalbox/internal/workflow"
-	"signalbox/internal/workflow/wording"
 )
 
 // PhaseProgress is one of the seven phases into which the comment on an issue divides a run. The command
@@ -122,36 +119,4 @@ func SetUpOf(r *workflow.Run) *SetUpProgress {
 		p.RetryAt = j.Pending[0].Until
 	}
 	return p
-}
-
-// CommentOf returns, in Markdown, the one comment on the request that shows the run's progress and is edited in
-// place: the state, the seven phases with a mark each, the branch and, if the run stopped, why and what to do.
-//
-// It changes with the phases and the state, not with each command: a forge limits how often a comment may be
-// edited. say renders a next step as a command. The text may hold secrets; the caller removes them.
-func CommentOf(r *workflow.Run, say func(workflow.NextStep) string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "## Signalbox: %s\n\n", r.State.Label())
-	marks := map[string]string{PhasePending: "[ ]", PhaseActive: "[ ] ▶", PhaseCompleted: "[x]", PhaseSkipped: "[x] –", PhaseFailed: "[ ] ⚠"}
-	for _, p := range PhasesOf(r) {
-		title := p.Title
-		switch p.Status {
-		case PhaseActive:
-			title = "**" + title + "**"
-		case PhaseSkipped:
-			title += " (nothing to do)"
-		case PhaseFailed:
-			title += " (failed with a warning)"
-		}
-		fmt.Fprintf(&b, "- %s %s\n", marks[p.Status], title)
-	}
-	fmt.Fprintf(&b, "\nRun %s, branch `%s`", r.RunID, r.Details.Branch)
-	if r.Error != nil {
-		steps := make([]string, len(r.Error.Next))
-		for i, step := range r.Error.Next {
-			steps[i] = say(step)
-		}
-		fmt.Fprintf(&b, "\n\n**%s**: %s", wording.Printable(r.Error.Title), strings.Join(steps, "; "))
-	}
-	return b.String() + "\n"
 }

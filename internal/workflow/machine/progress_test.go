@@ -44,21 +44,6 @@ func TestTheSevenPhasesAreDrawnOffTheRun(t *testing.T) {
 		if got := drawn(run); got != c.want {
 			t.Errorf("%s: %s, want %s (%s)", c.name, got, c.want, where(run))
 		}
-		comment := registry.CommentOf(&run, said)
-		if n := strings.Count(comment, "\n- "); n != len(workflow.ProgressPhases) {
-			t.Errorf("%s: %d phases in the comment:\n%s", c.name, n, comment)
-		}
-	}
-}
-
-func TestASetUpThatFailedIsNotTicked(t *testing.T) {
-	t.Parallel()
-	withSetUp := plan
-	withSetUp.Environment = setUp
-	run := lived(t, ordinary(workflow.WorkflowFull, true), untilAction(workflow.CallAgent), plans(withSetUp), untilAction(workflow.RunSetUp), setUpFails(workflow.FailureFatal), untilPhase(workflow.TDDGreen))
-	comment := registry.CommentOf(&run, said)
-	if !strings.Contains(comment, "- [ ] ⚠ Environment Setup (failed with a warning)\n") || !strings.Contains(comment, "- [x] Pre Planning\n") {
-		t.Error(comment)
 	}
 }
 
