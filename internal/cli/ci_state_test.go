@@ -204,7 +204,7 @@ func TestASaveOrRestoreThatWasKilledIsRepeated(t *testing.T) {
 	b.sealed(0, "ci", "save", "1")
 	a.run(0, "approve", "1")
 	for _, verb := range []string{"save", "restore"} {
-		if out := a.sealed(1, "ci", verb, "1"); !strings.Contains(out, "went on separately") {
+		if out := a.sealed(1, "ci", verb, "1"); !strings.Contains(out, "were continued separately") {
 			t.Errorf("%s says:\n%s", verb, out)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package ci is what a CI job does around a run: it asks whether someone who may do so wants one, and passes the run's state from one
+// Package ci is what a CI job does around a run: it asks whether a person who may order a run did, and passes the run's state from one
 // checkout of a project to another, such as a later job's or a laptop's, through a ref of the remote that they share. It decides which of
 // two states of a run counts; what a state consists of is store/bundle's.
 package ci
@@ -24,7 +24,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// KeyVariable has the key with which states are sealed: whoever may push the ref may not make up a run.
+// KeyVariable has the key with which states are sealed: an account that may only push the ref can't invent a run.
 const KeyVariable = "SIGNALBOX_STATE_KEY"
 
 // Ref is the ref of the remote that holds the state of a request's run.
@@ -105,12 +105,12 @@ type order int
 
 const (
 	same order = iota
-	// older: the other goes on from it.
+	// older: the other continues it.
 	older
-	// newer: it goes on from the other.
+	// newer: it continues the other.
 	newer
-	// apart: both went on from an earlier one, or are of two runs that are not over.
-	apart
+	// separate: both continue an earlier one, or are of two runs that are not over.
+	separate
 )
 
 // compare relates a state to another one of the same request. A run's history only grows, so of two states of a run, that one is older
@@ -122,7 +122,7 @@ func compare(one, other *workflow.Run, events, others []byte) order {
 	case one.RunID > other.RunID && other.State.Final():
 		return newer
 	case one.RunID != other.RunID:
-		return apart
+		return separate
 	case bytes.Equal(events, others):
 		return same
 	case bytes.HasPrefix(others, events):
@@ -130,7 +130,7 @@ func compare(one, other *workflow.Run, events, others []byte) order {
 	case bytes.HasPrefix(events, others):
 		return newer
 	}
-	return apart
+	return separate
 }
 
 // here is the bundle of the request's run in this checkout; nil if it has none. The caller holds the request's lock.
@@ -173,8 +173,8 @@ func refsOf(ctx context.Context, p *app.App, run *workflow.Run) (refs []bundle.R
 	return append(refs, bundle.Ref{Name: branch, ID: id}), err
 }
 
-// wentApart is the error that two checkouts went on with one run.
-func wentApart(number int, there *bundle.Bundle) error {
-	return &problem.Error{Err: fmt.Errorf("run %s of request %d, as it was saved, and the run here went on separately", there.Run.RunID, number),
+// diverged is the error that two checkouts continued one run separately.
+func diverged(number int, there *bundle.Bundle) error {
+	return &problem.Error{Err: fmt.Errorf("run %s of request %d, as it was saved, and the run here were continued separately", there.Run.RunID, number),
 		Hint: fmt.Sprintf("keep one of them: move runs/%s away and restore; or forget what was saved: git push %s :%s", there.Run.RequestID, wire.Remote, Ref(number))}
 }

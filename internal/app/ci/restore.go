@@ -23,7 +23,7 @@ const (
 	Nothing Result = "nothing"
 	// Restored: the run here is the saved one now.
 	Restored Result = "restored"
-	// Kept: the run here is the saved one already, or goes on from it.
+	// Kept: the run here is the saved one already, or continues it.
 	Kept Result = "kept"
 )
 
@@ -36,7 +36,7 @@ type Restoration struct {
 }
 
 // Restore makes the run of a request what was saved last, if the run here is older. Without a key nothing proves who saved a state, so
-// then it is taken only if the caller says so (unsealed).
+// it is then taken only if the caller agrees (unsealed).
 func Restore(ctx context.Context, p *app.App, number int, unsealed bool) (done Restoration, err error) {
 	done = Restoration{Number: number, Result: Nothing}
 	key, err := keyOf(p)
@@ -70,7 +70,7 @@ func Restore(ctx context.Context, p *app.App, number int, unsealed bool) (done R
 	if err := otherRequest(ctx, p, b); err != nil {
 		return done, err
 	}
-	if err := intake.Adopt(ctx, p.Store, number, b.Orders(), p.Now().Add(-Heard)); err != nil {
+	if err := intake.Adopt(ctx, p.Store, number, b.Orders(), p.Now().Add(-MaxAge)); err != nil {
 		return done, unreadable(number, err)
 	}
 	present, err := here(ctx, p, b.Run.RequestID)
@@ -79,8 +79,8 @@ func Restore(ctx context.Context, p *app.App, number int, unsealed bool) (done R
 	}
 	if present != nil {
 		switch compare(&present.Run, &b.Run, present.Events(), b.Events()) {
-		case apart:
-			return done, wentApart(number, b)
+		case separate:
+			return done, diverged(number, b)
 		case same, newer:
 			return Restoration{number, Kept, present.Run.RunID, present.Run.State}, nil
 		case older:

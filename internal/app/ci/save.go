@@ -22,7 +22,7 @@ type Saved struct {
 	State  workflow.State `json:"state"`
 	Ref    string         `json:"ref"`
 	Commit string         `json:"commit"`
-	// Sealed: only who has the key can have made it.
+	// Sealed: it was made with the key.
 	Sealed bool `json:"sealed"`
 	// LeftOut names files of the run that stay here, and Cut those of which only the end was saved.
 	LeftOut []string `json:"left_out,omitempty"`
@@ -30,7 +30,7 @@ type Saved struct {
 }
 
 // Save pushes the state of a request's run, so that another checkout can restore it. No process may execute the run. A state there that
-// this one doesn't go on from is left alone, and that's an error.
+// this one doesn't continue is left alone, and that's an error.
 func Save(ctx context.Context, p *app.App, number int) (saved Saved, err error) {
 	key, err := keyOf(p)
 	if err != nil {
@@ -78,7 +78,7 @@ func keepUnrecorded(ctx context.Context, p *app.App, run *workflow.Run) error {
 	return places.SaveWork(ctx, run, commit)
 }
 
-// push commits the bundle and pushes it over the state that it goes on from.
+// push commits the bundle and pushes it over the state that it continues.
 func push(ctx context.Context, p *app.App, b *bundle.Bundle, key string) (string, error) {
 	number := b.Manifest.Number
 	old, err := p.Repo.Fetch(ctx, wire.Remote, Ref(number))
@@ -90,8 +90,8 @@ func push(ctx context.Context, p *app.App, b *bundle.Bundle, key string) (string
 		if err != nil {
 			return "", unreadable(number, err)
 		}
-		if o := compare(&b.Run, &there.Run, b.Events(), there.Events()); o == apart || there.Run.RequestID != b.Run.RequestID {
-			return "", wentApart(number, there)
+		if o := compare(&b.Run, &there.Run, b.Events(), there.Events()); o == separate || there.Run.RequestID != b.Run.RequestID {
+			return "", diverged(number, there)
 		} else if o == older {
 			return "", &problem.Error{Err: fmt.Errorf("a newer state of request %d was saved by another checkout", number), Hint: fmt.Sprintf("take it: signalbox ci restore %d", number)}
 		}
@@ -119,7 +119,7 @@ func push(ctx context.Context, p *app.App, b *bundle.Bundle, key string) (string
 // unreadable says why the state on the remote can't be used.
 func unreadable(number int, err error) error {
 	p := &problem.Error{Err: fmt.Errorf("the saved state of request %d: %w", number, err), Code: problem.Untrusted,
-		Hint: fmt.Sprintf("who may push it may have written anything; forget it: git push %s :%s", wire.Remote, Ref(number))}
+		Hint: fmt.Sprintf("everyone who may push can write anything there; forget it: git push %s :%s", wire.Remote, Ref(number))}
 	if errors.Is(err, bundle.ErrSeal) {
 		p.Hint = fmt.Sprintf("set %s to the key it was saved with; or forget what was saved: git push %s :%s", KeyVariable, wire.Remote, Ref(number))
 	}

@@ -19,7 +19,7 @@ type carried struct {
 	Orders map[string]entry `json:"orders"`
 }
 
-// Carried returns what the project remembers of the orders about an issue, as JSON; empty if it heard none.
+// Carried returns what the project remembers of the orders about an issue, as JSON; empty if it took none.
 func Carried(ctx context.Context, s *store.Store, number int) ([]byte, error) {
 	b, err := bookOf(s).Load(ctx)
 	if errors.Is(err, fs.ErrNotExist) {

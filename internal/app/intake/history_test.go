@@ -78,7 +78,7 @@ func (d *dying) Err() error {
 }
 
 // listen has the intake look, as the watcher does, until it does not fail. The runs that it orders are carried, unless the process is killed before.
-func (h *history) listen(chaos *rand.Rand, look func(context.Context, *intake.Intake) (intake.Heard, error)) {
+func (h *history) listen(chaos *rand.Rand, look func(context.Context, *intake.Intake) (intake.Result, error)) {
 	h.t.Helper()
 	for try := 0; ; try++ {
 		ctx := context.Context(h.t.Context())
@@ -97,11 +97,11 @@ func (h *history) listen(chaos *rand.Rand, look func(context.Context, *intake.In
 				}
 			}
 		}
-		heard, err := look(ctx, h.intake)
+		result, err := look(ctx, h.intake)
 		h.world.cut = nil
 		killed := chaos != nil && try < 5 && chaos.IntN(5) == 0
 		if err == nil && !killed {
-			for _, ref := range heard.Run {
+			for _, ref := range result.Run {
 				h.carry(ref)
 			}
 			return
@@ -275,7 +275,7 @@ func (h *history) post(want int, r *http.Request) {
 // live lets people act some times. Without chaos, no webhook comes and nothing is killed.
 func (h *history) live(seed uint64, chaos *rand.Rand) {
 	script := rand.New(rand.NewPCG(seed, 1))
-	look := func(ctx context.Context, i *intake.Intake) (intake.Heard, error) { return i.Look(ctx) }
+	look := func(ctx context.Context, i *intake.Intake) (intake.Result, error) { return i.Look(ctx) }
 	h.world.write(41, "ada", "/signalbox run") // before this project took orders
 	h.world.remarks[forge.OnIssue(41)][0].CreatedAt = h.world.now.Add(-time.Hour)
 	h.listen(nil, look)
@@ -290,7 +290,7 @@ func (h *history) live(seed uint64, chaos *rand.Rand) {
 		if chaos != nil {
 			waiting = h.deliver(chaos, waiting)
 			for _, wake := range h.wakes.Take() {
-				h.listen(chaos, func(ctx context.Context, i *intake.Intake) (intake.Heard, error) { return i.Hear(ctx, wake) })
+				h.listen(chaos, func(ctx context.Context, i *intake.Intake) (intake.Result, error) { return i.Read(ctx, wake) })
 			}
 		}
 		if chaos != nil && chaos.IntN(2) == 0 {

@@ -1,5 +1,5 @@
 // Package intake takes orders that people give on the forge, by comments and the label, to the runs of this project. It believes nothing of a
-// webhook: that only says where to read. Each order is obeyed once, whatever is killed and however often it is heard. The package runs no run
+// webhook: that only says where to read. Each order is obeyed once, whatever is killed and however often it is read. The package runs no run
 // itself: it says which ones its caller has to run.
 package intake
 
@@ -59,8 +59,8 @@ type look struct {
 // New returns an intake.
 func New(c Config) *Intake { return &Intake{Config: c, looks: map[look]int{}} }
 
-// Heard is what a look at the forge came to.
-type Heard struct {
+// Result is what a look at the forge came to.
+type Result struct {
 	// Run are the numbers of issues whose runs have to be begun or continued by the caller, the most urgent first.
 	Run []string
 	// Orders are those that were new.

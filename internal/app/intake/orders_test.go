@@ -23,15 +23,15 @@ func (h *history) says(by, body string) string {
 func (h *history) looks() (outcome string) {
 	h.t.Helper()
 	var told []string
-	h.listen(nil, func(ctx context.Context, i *intake.Intake) (intake.Heard, error) {
-		heard, err := i.Look(ctx)
-		for _, o := range heard.Orders {
+	h.listen(nil, func(ctx context.Context, i *intake.Intake) (intake.Result, error) {
+		result, err := i.Look(ctx)
+		for _, o := range result.Orders {
 			told = append(told, o.Refused)
 			if o.Refused == "" {
 				told[len(told)-1] = "obeyed"
 			}
 		}
-		return heard, err
+		return result, err
 	})
 	return strings.Join(told, "; ")
 }

@@ -14,43 +14,43 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Hear looks where a webhook pointed.
-func (i *Intake) Hear(ctx context.Context, wake forge.Wake) (Heard, error) {
+// Read looks where a webhook pointed.
+func (i *Intake) Read(ctx context.Context, wake forge.Wake) (Result, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	var heard Heard
+	var result Result
 	runs, err := i.runs(ctx)
 	if err != nil {
-		return heard, err
+		return result, err
 	}
 	var failed []error
 	for _, on := range subjects(wake, runs) {
-		failed = append(failed, i.at(ctx, on, wake.MayStart, runs, &heard))
+		failed = append(failed, i.at(ctx, on, wake.MayStart, runs, &result))
 	}
-	return heard, errors.Join(append(failed, i.owed(ctx, runs, &heard))...)
+	return result, errors.Join(append(failed, i.owed(ctx, runs, &result))...)
 }
 
 // Look reads all that changed since the last look. It finds what no webhook told.
-func (i *Intake) Look(ctx context.Context) (Heard, error) {
+func (i *Intake) Look(ctx context.Context) (Result, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	var heard Heard
+	var result Result
 	b, err := i.open(ctx)
 	if err != nil {
-		return heard, err
+		return result, err
 	}
 	changes, err := i.Forge.Changes(ctx, b.Seen)
 	if err != nil {
-		return heard, err
+		return result, err
 	}
 	runs, err := i.runs(ctx)
 	if err != nil {
-		return heard, err
+		return result, err
 	}
 	seen := b.Seen
 	var failed []error
 	for _, change := range changes {
-		if err := i.changed(ctx, change, runs, &heard); err != nil {
+		if err := i.changed(ctx, change, runs, &result); err != nil {
 			failed = append(failed, err)
 		} else if len(failed) == 0 && change.UpdatedAt.After(seen) { // what failed is read again
 			seen = change.UpdatedAt
@@ -62,18 +62,18 @@ func (i *Intake) Look(ctx context.Context) (Heard, error) {
 			return nil
 		}))
 	}
-	return heard, errors.Join(append(failed, i.owed(ctx, runs, &heard))...)
+	return result, errors.Join(append(failed, i.owed(ctx, runs, &result))...)
 }
 
 // enoughLooks is how often one change is looked at: forges count in seconds, so a second change may follow in the same one.
 const enoughLooks = 2
 
-func (i *Intake) changed(ctx context.Context, change forge.Change, runs []*workflow.Run, heard *Heard) error {
+func (i *Intake) changed(ctx context.Context, change forge.Change, runs []*workflow.Run, result *Result) error {
 	key := look{change.On, change.UpdatedAt}
 	if i.looks[key] >= enoughLooks {
 		return nil
 	}
-	err := i.at(ctx, change.On, true, runs, heard)
+	err := i.at(ctx, change.On, true, runs, result)
 	if err != nil && !permanent(err) {
 		return err
 	}
@@ -152,13 +152,13 @@ func subjects(wake forge.Wake, runs []*workflow.Run) (found []forge.Subject) {
 }
 
 // at wakes the run that waits for news of an issue or a pull request, and takes the orders there.
-func (i *Intake) at(ctx context.Context, on forge.Subject, mayStart bool, runs []*workflow.Run, heard *Heard) error {
+func (i *Intake) at(ctx context.Context, on forge.Subject, mayStart bool, runs []*workflow.Run, result *Result) error {
 	run := of(on, runs)
 	if run != nil && run.Watches() {
 		if err := i.wake(ctx, run); err != nil {
 			return err
 		}
-		heard.Woken = append(heard.Woken, run.Details.Number)
+		result.Woken = append(result.Woken, run.Details.Number)
 	}
 	if !mayStart {
 		return nil
@@ -175,7 +175,7 @@ func (i *Intake) at(ctx context.Context, on forge.Subject, mayStart bool, runs [
 		if _, known := b.Orders[order.ID]; known {
 			continue
 		}
-		if err := i.take(ctx, order, run, heard); err != nil {
+		if err := i.take(ctx, order, run, result); err != nil {
 			return fmt.Errorf("take the order of %q on %v: %w", order.By, on, err)
 		}
 		if run != nil { // an earlier order changed it
@@ -198,7 +198,7 @@ func (i *Intake) wake(ctx context.Context, run *workflow.Run) error {
 }
 
 // owed adds the runs that the caller has to run: those that were ordered, and those with an order of the forge that no process takes.
-func (i *Intake) owed(ctx context.Context, runs []*workflow.Run, heard *Heard) error {
+func (i *Intake) owed(ctx context.Context, runs []*workflow.Run, result *Result) error {
 	b, err := i.open(ctx)
 	if err != nil {
 		return err
@@ -208,8 +208,8 @@ func (i *Intake) owed(ctx context.Context, runs []*workflow.Run, heard *Heard) e
 		return err
 	}
 	owe := func(number int) {
-		if ref := strconv.Itoa(number); !held[ref] && !slices.Contains(heard.Run, ref) {
-			heard.Run = append(heard.Run, ref)
+		if ref := strconv.Itoa(number); !held[ref] && !slices.Contains(result.Run, ref) {
+			result.Run = append(result.Run, ref)
 		}
 	}
 	for id, e := range b.Orders {
@@ -229,11 +229,11 @@ func (i *Intake) owed(ctx context.Context, runs []*workflow.Run, heard *Heard) e
 	for _, run := range runs {
 		s := &run.Signals
 		left := s.StopRequested || s.ResumeRequested || slices.ContainsFunc(s.Commands, func(c workflow.Command) bool { return c.Kind != workflow.CommandWake })
-		if len(heardBy(s)) > 0 && (left || run.UnderWay() || run.Interrupted()) {
+		if len(ordersIn(s)) > 0 && (left || run.UnderWay() || run.Interrupted()) {
 			owe(run.Details.Number)
 		}
 	}
-	return i.byUrgency(ctx, heard.Run)
+	return i.byUrgency(ctx, result.Run)
 }
 
 // held are the requests on which a process works.

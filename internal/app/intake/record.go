@@ -20,11 +20,11 @@ type book struct {
 	Since time.Time `json:"since"`
 	// Seen is the forge's time of the newest change that was looked at.
 	Seen time.Time `json:"seen"`
-	// Orders are those that were heard, by their ids.
+	// Orders are those that were read, by their ids.
 	Orders map[string]entry `json:"orders"`
 }
 
-// entry is one order that was heard.
+// entry is one order that was read.
 type entry struct {
 	State  entryState `json:"state"`
 	Verb   forge.Verb `json:"verb"`
@@ -47,7 +47,7 @@ const (
 	refused entryState = "refused"
 )
 
-// remembered is how long a settled order is known by its id. Older ones are not heard at all.
+// remembered is how long a settled order is known by its id. Older ones are ignored.
 const remembered = 30 * 24 * time.Hour
 
 // margin is how far the clocks of the forge and of this machine may be apart when a project takes orders for the first time.
@@ -105,22 +105,22 @@ func (i *Intake) write(ctx context.Context, order forge.Order, number int, e ent
 // between: an order that is named there was given.
 const heardKey = "signalbox_heard"
 
-// maxHeard is how many a run names. The record has all of them; the run's are for what a crash left out of it.
-const maxHeard = 50
+// maxNamed is how many a run names. The record has all of them; the run's are for what a crash left out of it.
+const maxNamed = 50
 
-func heardBy(s *workflow.Signals) (ids []string) {
+func ordersIn(s *workflow.Signals) (ids []string) {
 	_ = json.Unmarshal(s.Unknown[heardKey], &ids) // a person may have written anything there
 	return ids
 }
 
-// hear names an order in the signals. It reports whether it was named there before.
-func hear(s *workflow.Signals, id string) (before bool, err error) {
-	ids := heardBy(s)
+// name names an order in the signals. It reports whether it was named there before.
+func name(s *workflow.Signals, id string) (before bool, err error) {
+	ids := ordersIn(s)
 	if slices.Contains(ids, id) {
 		return true, nil
 	}
 	ids = append(ids, id)
-	text, err := json.Marshal(ids[max(0, len(ids)-maxHeard):])
+	text, err := json.Marshal(ids[max(0, len(ids)-maxNamed):])
 	if err != nil {
 		return false, err
 	}

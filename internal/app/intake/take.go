@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,7 @@ const (
 
 // take obeys an order or refuses it, and then records that. A crash in between repeats it, and each step finds what was done: an order to a run is
 // written together with its id, a run that was ordered is known by its id, and a reply by its key.
-func (i *Intake) take(ctx context.Context, order forge.Order, run *workflow.Run, heard *Heard) error {
+func (i *Intake) take(ctx context.Context, order forge.Order, run *workflow.Run, result *Result) error {
 	number := order.On.Number
 	if run != nil {
 		number = run.Details.Number
@@ -41,7 +42,7 @@ func (i *Intake) take(ctx context.Context, order forge.Order, run *workflow.Run,
 		if err := i.Forge.Tell(ctx, order.On, "signalbox/order-permission", notAllowed); err != nil {
 			return err
 		}
-		heard.Orders = append(heard.Orders, Outcome{order, "no write access"})
+		result.Orders = append(result.Orders, Outcome{order, "no write access"})
 		return i.write(ctx, order, number, e)
 	}
 	if err := i.Forge.Acknowledge(ctx, order); err != nil {
@@ -58,7 +59,7 @@ func (i *Intake) take(ctx context.Context, order forge.Order, run *workflow.Run,
 	case err != nil:
 		return err
 	}
-	heard.Orders = append(heard.Orders, Outcome{order, string(why)})
+	result.Orders = append(result.Orders, Outcome{order, string(why)})
 	return i.write(ctx, order, number, e)
 }
 
@@ -152,7 +153,7 @@ func (i *Intake) pin(ctx context.Context, order forge.Order, number int) error {
 // leave writes to the signals, together with the order's id.
 func (i *Intake) leave(ctx context.Context, order forge.Order, run *workflow.Run, change func(*workflow.Signals)) error {
 	return i.Store.Signal(ctx, workflow.RefOf(run), func(s *workflow.Signals) error {
-		if before, err := hear(s, order.ID); before || err != nil {
+		if before, err := name(s, order.ID); before || err != nil {
 			return err
 		}
 		had := len(s.Commands)
@@ -243,12 +244,7 @@ func answerOf(q *workflow.Question, text string) workflow.Answer {
 }
 
 func has(s *workflow.Signals, id string) bool {
-	for _, heard := range heardBy(s) {
-		if heard == id {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(ordersIn(s), id)
 }
 
 // where is what a run does, on one line.

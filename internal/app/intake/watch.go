@@ -24,9 +24,9 @@ type Watcher struct {
 	After func(time.Duration) <-chan time.Time
 	// Run begins or continues the run of an issue, and returns when it ended.
 	Run func(ctx context.Context, ref string) error
-	// Tell hears what a look came to.
-	Tell func(Heard)
-	// Failed hears of a look that failed and is repeated.
+	// Tell is given what a look came to.
+	Tell func(Result)
+	// Failed is given the error of a look that is repeated.
 	Failed func(error)
 	// Wakes are what webhooks told; nil if none are taken.
 	Wakes *Wakes
@@ -80,7 +80,7 @@ func (w *Watcher) Watch(ctx context.Context, once bool) (err error) {
 			w.rest("")
 			err = w.look(ctx, w.Intake.Look)
 		case <-w.ended: // its record is settled, or something else is owed
-			err = w.look(ctx, func(ctx context.Context) (Heard, error) { return w.Intake.Hear(ctx, forge.Wake{}) })
+			err = w.look(ctx, func(ctx context.Context) (Result, error) { return w.Intake.Read(ctx, forge.Wake{}) })
 		case <-w.Wakes.Came():
 			w.rest("")
 			err = w.hear(ctx)
@@ -106,19 +106,19 @@ func fatal(err error) bool {
 func (w *Watcher) hear(ctx context.Context) error {
 	var failed []error
 	for _, wake := range w.Wakes.Take() {
-		failed = append(failed, w.look(ctx, func(ctx context.Context) (Heard, error) { return w.Intake.Hear(ctx, wake) }))
+		failed = append(failed, w.look(ctx, func(ctx context.Context) (Result, error) { return w.Intake.Read(ctx, wake) }))
 	}
 	return errors.Join(failed...)
 }
 
 // look looks, and begins what it came to.
-func (w *Watcher) look(ctx context.Context, look func(context.Context) (Heard, error)) error {
-	heard, err := look(ctx)
+func (w *Watcher) look(ctx context.Context, look func(context.Context) (Result, error)) error {
+	result, err := look(ctx)
 	if ctx.Err() != nil {
 		return nil
 	}
-	heard.Run = slices.DeleteFunc(heard.Run, func(ref string) bool { return !w.start(ref) })
-	w.Tell(heard)
+	result.Run = slices.DeleteFunc(result.Run, func(ref string) bool { return !w.start(ref) })
+	w.Tell(result)
 	return err
 }
 

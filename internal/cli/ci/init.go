@@ -57,9 +57,9 @@ Next, for GitLab:
        ` + ci.KeyVariable + `  seals the runs between two jobs: openssl rand -hex 32
        ANTHROPIC_API_KEY    your agent's key
        GITLAB_TOKEN         a project access token: role Developer (or Maintainer), scopes api and write_repository
-  4. add a pipeline trigger token, and a webhook for comments to
+  4. add a pipeline trigger token, and a webhook for comments and issues events to
        https://gitlab.example.com/api/v4/projects/ID/ref/main/trigger/pipeline?token=TOKEN
-  5. commit the files to the default branch; then comment "/signalbox run" on an issue
+  5. commit the files to the default branch; then set the label "signalbox" on an issue
 `
 	nextOnGitea = `
 Next, for Gitea or Forgejo:

@@ -25,7 +25,7 @@ func newRun(a *command.Invocation) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			job := ci.Job{Tell: func(heard intake.Heard) { tell(a, heard) }, Run: func(ctx context.Context, ref string) error {
+			job := ci.Job{Tell: func(result intake.Result) { tell(a, result) }, Run: func(ctx context.Context, ref string) error {
 				done, err := display.Watching(p.Invocation, false, func(watch app.Watcher) ([]app.Result, error) { return p.StartRuns(ctx, []string{ref}, watch) })
 				if err != nil {
 					return err
@@ -39,8 +39,8 @@ func newRun(a *command.Invocation) *cobra.Command {
 	return c
 }
 
-func tell(a *command.Invocation, heard intake.Heard) {
-	for _, o := range heard.Orders {
+func tell(a *command.Invocation, result intake.Result) {
+	for _, o := range result.Orders {
 		refused := ""
 		if o.Refused != "" {
 			refused = ": refused: " + redact.Line(o.Refused, 200)

@@ -115,17 +115,17 @@ func (d *door) line(text string) {
 	}
 }
 
-func (d *door) tell(heard intake.Heard) {
+func (d *door) tell(result intake.Result) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, o := range heard.Orders {
+	for _, o := range result.Orders {
 		text := fmt.Sprintf("%v: %s by %s", o.Order.On, redact.Line(string(o.Order.Verb), 20), redact.Line(o.Order.By, 60))
 		if o.Refused != "" {
 			text += ": refused: " + redact.Line(o.Refused, 200)
 		}
 		d.line(text)
 	}
-	for _, number := range heard.Woken {
+	for _, number := range result.Woken {
 		d.line(fmt.Sprintf("#%d: there may be news; it looks", number))
 	}
 }
