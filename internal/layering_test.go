@@ -61,10 +61,11 @@ var packages = map[string][]string{
 	"environment/detect":          {"redact"}, // reads what strangers wrote: it can start nothing and reach nothing
 	"forge/*":                     {"forge"},
 	"forge/local":                 {"forge", "git", "redact", "store"},
-	"forge/gitea/giteatest":       {}, // the server itself, for tests
-	"forge/gitea":                 {"forge", "forge/rest"},
-	"forge/github":                {"forge", "forge/rest"},
-	"forge/gitlab":                {"forge", "forge/rest"},
+	"forge/gitea/giteatest":       {},                  // the server itself, for tests
+	"forge/joblog":                {"forge", "redact"}, // what logs of any CI have in common
+	"forge/gitea":                 {"forge", "forge/joblog", "forge/rest"},
+	"forge/github":                {"forge", "forge/joblog", "forge/rest"},
+	"forge/gitlab":                {"forge", "forge/joblog", "forge/rest"},
 	"forge/gitlab/gitlabtest":     {"forge/standin"},
 	"forge/standin":               {},                                                            // what stand-ins for servers have in common: it knows nothing of ours
 	"forge/rest":                  {"forge"},                                                     // what calls to any server have in common; it knows no vendor

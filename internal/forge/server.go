@@ -276,15 +276,19 @@ type (
 	Recorder interface {
 		RecordMerge(ctx context.Context, number int, commit string) error
 	}
-	// Logged returns the end of a failed job's log, at most limit bytes.
+	// Logged returns what the failed steps of a failed job printed last, at most limit bytes of each. It returns ErrNotFound for a verdict of
+	// another CI, and for a log that is gone.
 	Logged interface {
-		Log(ctx context.Context, v Verdict, limit int) (string, error)
+		Log(ctx context.Context, v Verdict, limit int) ([]StepLog, error)
 	}
 	// Permitted reports whether an account may write to the repository, as it is now.
 	Permitted interface {
 		MayWrite(ctx context.Context, account string) (bool, error)
 	}
 )
+
+// StepLog is the end of what one step of a job printed. Step is the server's name of it; empty if it tells of none.
+type StepLog struct{ Step, Text string }
 
 // Review is a person's judgement of a commit.
 type Review struct {

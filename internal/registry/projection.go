@@ -41,13 +41,20 @@ func EntryOf(r *workflow.Run) (entry Environment, ok bool) {
 		entry.Status = EnvironmentPRCreated
 	}
 	for _, f := range j.Findings {
-		entry.PendingIssues = append(entry.PendingIssues, f.Line1())
+		line := []rune(f.Line1())
+		if len(line) > maxFinding {
+			line = append(line[:maxFinding-1], '…')
+		}
+		entry.PendingIssues = append(entry.PendingIssues, string(line))
 	}
 	if entry.Status == EnvironmentMerged {
 		entry.Phase, entry.Step = max(workflow.MergeCleanup, j.Phase), max(workflow.MergeCleanup, j.Phase).Step()
 	}
 	return entry, true
 }
+
+// maxFinding is how many characters of a finding the list of environments shows: it can hold the logs of CI jobs.
+const maxFinding = 4000
 
 // IssueStatusOf returns the run as .worktrees/.status/<issue>.json shows it: running while it is queued or at
 // work, complete when it is done, otherwise error. The format has no word for a run that needs a person, and a

@@ -78,7 +78,7 @@ func TestAChangeGetsThroughTheServersCIAndProtection(t *testing.T) {
 		t.Fatal(err)
 	}
 	check := s.checks(t, f, pr)
-	if check.State != forge.CheckFailed || check.Name != jobName || !strings.Contains(check.Summary, "the tests fail here") {
+	if check.State != forge.CheckFailed || check.Server != jobName || !strings.Contains(check.Log, "the tests fail here") {
 		t.Fatalf("the check is %+v", check)
 	}
 	check.State = forge.CheckPassed

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/joblog"
 	"signalbox/internal/forge/rest"
 	"signalbox/internal/lazy"
 )
@@ -81,23 +82,35 @@ func (s *Server) Publish(ctx context.Context, commit string, v forge.Verdict) er
 // job finds the id of an Actions job in the page of its status.
 var job = lazy.Pattern(`/actions/runs/\d+/jobs/(\d+)$`)
 
-// Log returns the end of an Actions job's log, or ErrNotFound: another CI reported it, or the log is gone.
-func (s *Server) Log(ctx context.Context, v forge.Verdict, limit int) (string, error) {
+// Log returns the ends of the failed steps' parts of an Actions job's log.
+func (s *Server) Log(ctx context.Context, v forge.Verdict, limit int) ([]forge.StepLog, error) {
 	found := job().FindStringSubmatch(v.Page)
 	if found == nil {
-		return "", fmt.Errorf("read the log of %q: %w", rest.Line(v.Name), forge.ErrNotFound)
+		return nil, fmt.Errorf("read the log of %q: %w", rest.Line(v.Name), forge.ErrNotFound)
 	}
-	resp, err := s.send(ctx, request{method: http.MethodGet, path: "actions/jobs/%s/logs", args: []any{found[1]}})
+	steps, err := s.log(ctx, found[1], limit)
 	if err != nil {
-		return "", fmt.Errorf("read the log of %q: %w", rest.Line(v.Name), err)
+		return nil, fmt.Errorf("read the log of %q: %w", rest.Line(v.Name), err)
+	}
+	return steps, nil
+}
+
+func (s *Server) log(ctx context.Context, job string, limit int) ([]forge.StepLog, error) {
+	var described struct{ Steps []joblog.Step }
+	if _, err := s.call(ctx, request{method: http.MethodGet, path: "actions/jobs/%s", args: []any{job}, out: &described}); err != nil {
+		return nil, err
+	}
+	resp, err := s.send(ctx, request{method: http.MethodGet, path: "actions/jobs/%s/logs", args: []any{job}})
+	if err != nil {
+		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("read the log of %q: %w", rest.Line(v.Name), s.refusal(resp, nil))
+		return nil, s.refusal(resp, nil)
 	}
-	end, err := rest.Tail(io.LimitReader(resp.Body, maxJobLog), limit)
+	found, err := joblog.Of(io.LimitReader(resp.Body, maxJobLog), described.Steps, limit)
 	if err != nil {
-		return "", fmt.Errorf("read the log of %q: %w", rest.Line(v.Name), s.unreachable(ctx, err))
+		return nil, s.unreachable(ctx, err)
 	}
-	return string(end), nil
+	return found, nil
 }

@@ -7,79 +7,79 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/joblog"
 	"signalbox/internal/forge/rest"
 )
 
 // maxLog bounds what is downloaded to see the end of a log.
 const maxLog = 256 << 20
 
-// Log returns the end of a job's log. GitHub answers with the address of a store, which gets no token. It returns ErrNotFound for a
-// verdict that is no job of Actions in this repository, and for a log that was deleted.
-func (s *Server) Log(ctx context.Context, v forge.Verdict, limit int) (string, error) {
-	job := s.job(v.Page)
+// Log returns the ends of the failed steps' parts of a job's log. GitHub answers with the address of a store, which gets no token.
+func (s *Server) Log(ctx context.Context, v forge.Verdict, limit int) ([]forge.StepLog, error) {
+	_, job := s.job(v.Page)
 	if job == "" {
-		return "", fmt.Errorf("read the log of %s: %w (it is no job of GitHub Actions here)", v.Name, forge.ErrNotFound)
+		return nil, fmt.Errorf("read the log of %s: %w (it is no job of GitHub Actions here)", v.Name, forge.ErrNotFound)
 	}
-	text, err := s.log(ctx, job, limit)
-	return text, s.wrap(err, "read the log of %s", v.Name)
+	found, err := s.log(ctx, job, limit)
+	return found, s.wrap(err, "read the log of %s", v.Name)
 }
 
-// job returns a job's number from its page.
-func (s *Server) job(page string) string {
-	pattern := regexp.MustCompile(`(?i)^` + regexp.QuoteMeta(s.at.page+"/"+s.owner+"/"+s.name) + `/actions/runs/[0-9]+/job/([0-9]+)$`)
+// job returns the numbers of a job and its run from the job's page; empty if it is none in this repository.
+func (s *Server) job(page string) (run, job string) {
+	pattern := regexp.MustCompile(`(?i)^` + regexp.QuoteMeta(s.at.page+"/"+s.owner+"/"+s.name) + `/actions/runs/([0-9]+)/job/([0-9]+)$`)
 	if found := pattern.FindStringSubmatch(page); found != nil {
-		return found[1]
+		return found[1], found[2]
 	}
-	return ""
+	return "", ""
 }
 
-func (s *Server) log(ctx context.Context, job string, limit int) (string, error) {
+func (s *Server) log(ctx context.Context, job string, limit int) ([]forge.StepLog, error) {
+	described, _, err := get[struct{ Steps []joblog.Step }](ctx, s, nil, "actions/jobs/%s", job)
+	if err != nil {
+		return nil, err
+	}
 	req, err := s.prepared(ctx, request{method: http.MethodGet, path: "actions/jobs/%s/logs", args: []any{job}})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	resp, err := s.unredirected.Do(req)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusFound {
 		if resp.StatusCode/100 != 2 {
-			return "", s.refusal(resp)
+			return nil, s.refusal(resp)
 		}
-		return "", errNoData
+		return nil, errNoData
 	}
 	at, err := resp.Location()
 	if err != nil || at.Scheme != "https" && !s.transport.Holds(at) {
-		return "", errors.New("the log's address is not reached by https")
+		return nil, errors.New("the log's address is not reached by https")
 	}
-	return s.download(ctx, at.String(), limit)
+	return s.download(ctx, at.String(), described.Steps, limit)
 }
 
-func (s *Server) download(ctx context.Context, address string, limit int) (string, error) {
+func (s *Server) download(ctx context.Context, address string, steps []joblog.Step, limit int) ([]forge.StepLog, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, rest.CallTimeout, rest.ErrTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return "", errors.New("the log's address is none")
+		return nil, errors.New("the log's address is none")
 	}
 	resp, err := s.plain.Do(req)
 	if err != nil {
-		return "", s.transport.Unanswered(ctx, err)
+		return nil, s.transport.Unanswered(ctx, err)
 	}
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusGone:
-		return "", forge.ErrNotFound
+		return nil, forge.ErrNotFound
 	case resp.StatusCode != http.StatusOK:
-		return "", &forge.Failure{Kind: forge.Unavailable, Status: resp.StatusCode}
+		return nil, &forge.Failure{Kind: forge.Unavailable, Status: resp.StatusCode}
 	}
-	end, err := rest.Tail(io.LimitReader(resp.Body, maxLog), limit)
-	if err != nil {
-		return "", s.transport.Unanswered(ctx, err)
-	}
-	return strings.ToValidUTF8(string(end), "\uFFFD"), nil
+	found, err := joblog.Of(io.LimitReader(resp.Body, maxLog), steps, limit)
+	return found, s.transport.Unanswered(ctx, err)
 }

@@ -120,16 +120,23 @@ func TestAnAppPublishesOneCheckRun(t *testing.T) {
 	})
 }
 
-func TestALogIsTheEndOfTheJobs(t *testing.T) {
+func TestALogIsTheEndOfWhatTheFailedStepsPrinted(t *testing.T) {
 	t.Parallel()
 	s, driver := start(t)
-	s.With(func(st *githubtest.State) { st.Logs[77] = strings.Repeat("noise\n", 400_000) + "FAIL: the end\n" })
-	page := s.URL + "/octo-org/engine/actions/runs/5/job/77"
-	if got := must(driver.Log(t.Context(), forge.Verdict{Name: "test", Page: page}, 19))(t); got != "oise\nFAIL: the end\n" {
-		t.Errorf("the log ends with %q", got)
+	step := func(name, conclusion string, from, to time.Duration) githubtest.Step {
+		at := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
+		return githubtest.Step{Name: name, Conclusion: conclusion, Began: at.Add(from), Ended: at.Add(to)}
+	}
+	job := s.Job(s.Head("main"), "test", "failure", githubtest.Job{
+		Steps: []githubtest.Step{step("Set up job", "success", 0, 0), step("Run make", "failure", 0, 5*time.Second), step("Post checkout", "success", 5*time.Second, 6*time.Second)},
+		Log:   "2026-11-25T12:00:00.1Z Runner\n2026-11-25T12:00:00.2Z ##[group]Run make\n" + strings.Repeat("2026-11-25T12:00:03.0Z noise\n", 60_000) + "2026-11-25T12:00:04.0Z FAIL: the end\n2026-11-25T12:00:06.0Z bye\n",
+	})
+	page := must(driver.Verdicts(t.Context(), s.Head("main")))(t)[0].Page
+	if got := must(driver.Log(t.Context(), forge.Verdict{Name: "test", Page: page}, 22))(t); !reflect.DeepEqual(got, []forge.StepLog{{Step: "Run make", Text: "…noise\nFAIL: the end"}}) {
+		t.Errorf("the log is %q", got)
 	}
 	for _, elsewhere := range []string{
-		"", "https://ci.example.org/77", s.URL + "/other/one/actions/runs/5/job/77", page + "/../78", s.URL + "/octo-org/engine/actions/runs/5/job/78", "x" + page,
+		"", "https://ci.example.org/77", s.URL + fmt.Sprintf("/other/one/actions/runs/5/job/%d", job), page + "/../78", s.URL + "/octo-org/engine/actions/runs/5/job/78", "x" + page,
 	} {
 		_, err := driver.Log(t.Context(), forge.Verdict{Name: "test", Page: elsewhere}, 20)
 		if wantIs(t, err, forge.ErrNotFound); err != nil && strings.Contains(err.Error(), "sig=") {

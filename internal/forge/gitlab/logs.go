@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"signalbox/internal/forge"
@@ -16,32 +17,68 @@ import (
 // maxLog bounds what is read to see the end of a log.
 const maxLog = 256 << 20
 
-// Log returns the end of a job's log, or ErrNotFound: another CI reported the verdict, or the log is gone.
-func (s *Server) Log(ctx context.Context, v forge.Verdict, limit int) (string, error) {
-	job := s.job(v.Page)
-	if job == "" {
-		return "", fmt.Errorf("read the log of %q: %w (it is no job of GitLab here)", s.transport.Clean(v.Name), forge.ErrNotFound)
+// maxJobs is how many failed jobs of a pipeline have their logs read.
+const maxJobs = 3
+
+// Log returns the end of what the script of a job printed, or those of the failed jobs of a pipeline.
+func (s *Server) Log(ctx context.Context, v forge.Verdict, limit int) ([]forge.StepLog, error) {
+	jobs, err := s.failedJobs(ctx, v)
+	if err == nil && len(jobs) == 0 {
+		err = fmt.Errorf("%w (it is no job of GitLab here)", forge.ErrNotFound)
 	}
-	text, err := s.log(ctx, job, limit)
-	return text, s.wrap(err, "read the log of %q", s.transport.Clean(v.Name))
+	var all []forge.StepLog
+	for _, job := range jobs[:min(len(jobs), maxJobs)] {
+		found, problem := s.log(ctx, job.ID, limit)
+		for _, step := range found {
+			if job.Name != v.Name {
+				step.Step = strings.TrimSuffix(job.Name+": "+step.Step, ": ")
+			}
+			all = append(all, step)
+		}
+		err = errors.Join(err, problem)
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	return nil, s.wrap(err, "read the log of %q", s.transport.Clean(v.Name))
 }
 
-// job returns a job's number from its page.
-func (s *Server) job(page string) string {
-	pattern := regexp.MustCompile(`(?i)^` + regexp.QuoteMeta(s.page+"/"+s.path) + `/-/jobs/([0-9]+)$`)
-	if found := pattern.FindStringSubmatch(page); found != nil {
-		return found[1]
+// number returns the number at the end of a page of this project, such as -/jobs/5; 0 if it is no such page.
+func (s *Server) number(page, kind string) (n int64) {
+	root := s.page + "/" + s.path + "/-/" + kind + "/"
+	if len(page) > len(root) && strings.EqualFold(page[:len(root)], root) {
+		n, _ = strconv.ParseInt(page[len(root):], 10, 64) // 0 if it is none
 	}
-	return ""
+	return max(n, 0)
+}
+
+// failedJobs are the job that a verdict is of, or the failed jobs of its pipeline; none if it is another CI's.
+func (s *Server) failedJobs(ctx context.Context, v forge.Verdict) (jobs []commitStatus, err error) {
+	if id := s.number(v.Page, "jobs"); id != 0 {
+		return []commitStatus{{ID: id, Name: v.Name}}, nil
+	}
+	id := s.number(v.Page, "pipelines")
+	if id == 0 {
+		return nil, nil
+	}
+	err = pages(func(page url.Values) ([]commitStatus, *http.Response, error) {
+		return get[[]commitStatus](ctx, s, filtered(page, "scope[]", "failed"), "pipelines/%d/jobs", id)
+	}, func(c commitStatus) bool {
+		if !c.AllowFailure {
+			jobs = append(jobs, c)
+		}
+		return true
+	})
+	return jobs, err
 }
 
 // log reads the log itself, or where GitLab says that it is stored: that place gets no token.
-func (s *Server) log(ctx context.Context, job string, limit int) (string, error) {
+func (s *Server) log(ctx context.Context, job int64, limit int) ([]forge.StepLog, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, rest.CallTimeout, rest.ErrTimeout)
 	defer cancel()
-	req, err := s.prepared(ctx, request{method: http.MethodGet, path: "jobs/%s/trace", args: []any{job}})
+	req, err := s.prepared(ctx, request{method: http.MethodGet, path: "jobs/%d/trace", args: []any{job}})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	req.Header.Set("Accept", "text/plain")
 	resp, err := s.transport.Open(req)
@@ -50,15 +87,15 @@ func (s *Server) log(ctx context.Context, job string, limit int) (string, error)
 		resp, err = s.stored(ctx, resp)
 	}
 	if err != nil {
-		return "", s.transport.Unanswered(ctx, err)
+		return nil, s.transport.Unanswered(ctx, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what can't be read is judged by its status
-		return "", s.refusal(resp, body)
+		return nil, s.refusal(resp, body)
 	}
-	end, err := rest.Tail(io.LimitReader(resp.Body, maxLog), limit)
-	return strings.ToValidUTF8(string(end), "\uFFFD"), s.transport.Unanswered(ctx, err)
+	found, err := traced(io.LimitReader(resp.Body, maxLog), limit)
+	return found, s.transport.Unanswered(ctx, err)
 }
 
 func (s *Server) stored(ctx context.Context, resp *http.Response) (*http.Response, error) {

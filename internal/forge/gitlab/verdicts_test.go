@@ -173,11 +173,11 @@ func TestTheEndOfAJobsLogIsRead(t *testing.T) {
 	s.With(func(st *gitlabtest.State) {
 		st.Logs[1], st.Logs[2], st.Logs[3] = strings.Repeat("x", 100_000)+"the end\xff", s.URL+"/stored", elsewhere.URL
 	})
-	if got := must(driver.Log(t.Context(), forge.Verdict{Page: page + "1"}, 8))(t); got != "the end\uFFFD" {
+	if got := must(driver.Log(t.Context(), forge.Verdict{Page: page + "1"}, 10))(t); len(got) != 1 || got[0].Text != "…the end\uFFFD" {
 		t.Errorf("the log ends with %q", got)
 	}
 	s.Inject(gitlabtest.Fault{Path: "/stored", Status: 200, Body: "kept here"})
-	if got := must(driver.Log(t.Context(), forge.Verdict{Page: page + "2"}, 100))(t); got != "kept here" {
+	if got := must(driver.Log(t.Context(), forge.Verdict{Page: page + "2"}, 100))(t); len(got) != 1 || got[0].Text != "kept here" {
 		t.Errorf("the stored log is %q", got)
 	}
 	for _, r := range s.Requests() {
@@ -191,5 +191,24 @@ func TestTheEndOfAJobsLogIsRead(t *testing.T) {
 	for _, none := range []string{"", page + "99", page + "1/raw", "https://example.org/octo/tools/engine/-/jobs/1", s.URL + "/octo/other/-/jobs/1"} {
 		_, err := driver.Log(t.Context(), forge.Verdict{Page: none}, 8)
 		wantIs(t, err, forge.ErrNotFound)
+	}
+}
+
+func TestTheLogOfAPipelineIsThatOfItsFailedJobs(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	p := propose(t, s, driver, "topic")
+	id := s.Pipeline(gitlabtest.Pipeline{SHA: p.Head, Ref: "topic", Status: "failed"}, p.Number)
+	for _, job := range []gitlabtest.Status{{Name: "test", State: "failed"}, {Name: "may fail", State: "failed", AllowFailure: true}, {Name: "lint", State: "success"}, {Name: "gone", State: "failed"}} {
+		job.SHA, job.Pipeline = p.Head, id
+		number := s.Job(job)
+		if job.Name != "gone" {
+			s.With(func(st *gitlabtest.State) { st.Logs[number] = job.Name + " says no" })
+		}
+	}
+	all := must(driver.Verdicts(t.Context(), p.Head))(t)
+	got := must(driver.Log(t.Context(), all[len(all)-1], 100))(t)
+	if all[len(all)-1].Name != "GitLab pipeline" || len(got) != 1 || got[0] != (forge.StepLog{Step: "test", Text: "test says no"}) {
+		t.Errorf("the log of %+v is %+v", all[len(all)-1], got)
 	}
 }

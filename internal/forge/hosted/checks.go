@@ -16,8 +16,8 @@ import (
 const (
 	// grace is how long a server may take to know of a new commit.
 	grace = 2 * time.Minute
-	// maxLog is how many bytes of a failed job's log are read.
-	maxLog = 16 << 10
+	// maxLog is how many bytes of the log of a failed step are shown, and maxLogs those of all together.
+	maxLog, maxLogs = 16 << 10, 48 << 10
 	// maxNames is how many missing verdicts are named.
 	maxNames = 10
 )
@@ -96,10 +96,10 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 		return forge.Check{}, fmt.Errorf("check pull request %d: %w", number, err)
 	}
 	failed, err := f.reported(ctx, pr, check.Head)
-	if err != nil || failed == nil {
+	if err != nil || len(failed) == 0 {
 		return check, err
 	}
-	return f.failed(ctx, check, *failed), nil
+	return f.failed(ctx, check, failed), nil
 }
 
 // knowsHead returns ErrHeadMoved if the pull request has another head on the server, after the time that a push may take to show there.
@@ -115,8 +115,8 @@ func (f *Forge) knowsHead(ctx context.Context, pr forge.PullRequest, head string
 	return fmt.Errorf("the forge has %q at %s, not at %s: %w", pr.Branch, redact.Line(p.Head, maxTitle), head, forge.ErrHeadMoved)
 }
 
-// reported returns the server's verdict that keeps the head from being merged; nil if there is none.
-func (f *Forge) reported(ctx context.Context, pr forge.PullRequest, head string) (*forge.Verdict, error) {
+// reported returns the server's verdicts that keep the head from being merged.
+func (f *Forge) reported(ctx context.Context, pr forge.PullRequest, head string) ([]forge.Verdict, error) {
 	asked, err := f.Server.Required(ctx, pr.Base)
 	if err != nil {
 		return nil, fmt.Errorf("ask the forge for the protection of %q: %w", pr.Base, err)
@@ -129,7 +129,7 @@ func (f *Forge) reported(ctx context.Context, pr forge.PullRequest, head string)
 	age := now.Sub(pr.UpdatedAt)
 	switch j := judge(f.ofOthers(asked.Verdicts, verdicts)); {
 	case len(j.Failed) > 0:
-		return &j.Failed[0], nil
+		return j.Failed, nil
 	case len(j.Missing) > 0:
 		return nil, &forge.PendingError{For: names(j.Missing), LookAgain: now.Add(lookAfter(age))}
 	case j.Silent && f.WithoutCI:
@@ -145,29 +145,65 @@ func lookAfter(age time.Duration) time.Duration {
 	return min(max(age/4, 10*time.Second), 5*time.Minute)
 }
 
-// failed turns a passed check into a failed one that names the server's verdict.
-func (f *Forge) failed(ctx context.Context, check forge.Check, v forge.Verdict) forge.Check {
-	check.State, check.Server = forge.CheckFailed, redact.Line(v.Name, maxTitle)
-	check.At, check.Known, check.LogPath, check.Command, check.DurationMS = v.At, nil, "", "", 0
-	check.Summary = fmt.Sprintf("the forge's check %q failed", check.Server)
-	for _, more := range []string{v.Summary, v.Page} {
-		if more = redact.Line(more, 2*maxTitle); more != "" {
-			check.Summary += ": " + more
+// failed turns a passed check into a failed one that names the server's verdicts.
+func (f *Forge) failed(ctx context.Context, check forge.Check, failed []forge.Verdict) forge.Check {
+	check.State, check.Server = forge.CheckFailed, strings.Join(namesOf(failed), ", ")
+	check.At, check.Known, check.LogPath, check.Command, check.DurationMS = failed[0].At, nil, "", "", 0
+	var says []string
+	for _, v := range failed[:min(len(failed), maxNames)] {
+		said := fmt.Sprintf("the forge's check %q failed", redact.Line(v.Name, maxTitle))
+		for _, more := range []string{v.Summary, v.Page} {
+			if more = redact.Line(more, 2*maxTitle); more != "" {
+				said += ": " + more
+			}
 		}
+		says = append(says, said)
 	}
+	check.Summary, check.Log = strings.Join(says, "\n"), f.logs(ctx, failed)
+	return check
+}
+
+// logs returns what the failed steps printed last, each below its name.
+func (f *Forge) logs(ctx context.Context, failed []forge.Verdict) string {
 	logged, ok := f.Server.(forge.Logged)
 	if !ok {
-		return check
+		return ""
 	}
-	end, err := logged.Log(ctx, v, maxLog)
-	if err != nil {
-		if !errors.Is(err, forge.ErrNotFound) {
-			f.Logger.WarnContext(ctx, "read the log of a failed check", "check", check.Server, "err", err)
+	var all strings.Builder
+	for _, v := range failed {
+		if all.Len() >= maxLogs {
+			break
 		}
-		return check
+		name := redact.Line(v.Name, maxTitle)
+		steps, err := logged.Log(ctx, v, maxLog)
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			f.Logger.WarnContext(ctx, "read the log of a failed check", "check", name, "err", err)
+		}
+		for _, step := range steps {
+			title := fmt.Sprintf("The log of %q", name)
+			if of := redact.Line(step.Step, maxTitle); of != "" {
+				title += fmt.Sprintf(", step %q", of)
+			}
+			text := strings.Trim(redact.Clean(step.Text), "\n")
+			switch {
+			case strings.Contains(all.String(), text): // of a job, and of its pipeline
+			case all.Len()+len(text) > maxLogs:
+				all.WriteString(title + ", is left out: the others are long enough.\n\n")
+			default:
+				all.WriteString(title + ", ends with:\n" + text + "\n\n")
+			}
+		}
 	}
-	check.Log = redact.Clean(end)
-	return check
+	return strings.TrimRight(all.String(), "\n")
+}
+
+// namesOf returns a few names of verdicts for a message.
+func namesOf(all []forge.Verdict) []string {
+	var called []string
+	for _, v := range all {
+		called = append(called, v.Name)
+	}
+	return names(called)
 }
 
 // names returns a few names for a message.

@@ -61,8 +61,8 @@ func (f *Forge) merge(ctx context.Context, pr forge.PullRequest, p forge.Proposa
 	}
 	if failed, err := f.reported(ctx, pr, checked.Head); err != nil {
 		return pr, err
-	} else if failed != nil {
-		return pr, fmt.Errorf("the forge's check %q failed: %w", redact.Line(failed.Name, maxTitle), forge.ErrNoChecks)
+	} else if len(failed) > 0 {
+		return pr, fmt.Errorf("the forge's check %q failed: %w", redact.Line(failed[0].Name, maxTitle), forge.ErrNoChecks)
 	}
 	if way == Queue {
 		return pr, f.enqueue(ctx, pr)

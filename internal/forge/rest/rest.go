@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -161,22 +160,4 @@ func Next(h http.Header) url.Values {
 func NextPage(h http.Header) int {
 	number, _ := strconv.Atoi(Next(h).Get("page")) // 0 if it is none
 	return number
-}
-
-// Tail returns the last limit bytes.
-func Tail(from io.Reader, limit int) ([]byte, error) {
-	kept, chunk := []byte(nil), make([]byte, 32<<10)
-	for {
-		n, err := from.Read(chunk)
-		kept = append(kept, chunk[:n]...)
-		if len(kept) > limit+1<<20 || err != nil {
-			kept = append([]byte(nil), kept[max(0, len(kept)-limit):]...)
-		}
-		if errors.Is(err, io.EOF) {
-			return kept, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -67,25 +66,4 @@ func mintToken(c *call) {
 // appExample is the App of the published example of a check run.
 func (c *call) appExample() object {
 	return c.published("check-run").(object)["app"].(object)
-}
-
-// getLogs answers with an address in a store, which needs no token.
-func getLogs(c *call) {
-	id, _ := strconv.ParseInt(c.r.PathValue("job_id"), 10, 64)
-	if _, ok := c.st.Logs[id]; !ok {
-		c.refuse(404, "Not Found")
-		return
-	}
-	c.header.Set("Location", fmt.Sprintf("%s/logs/%d?sig=secret", c.URL, id))
-	c.send(http.StatusFound, nil)
-}
-
-func (s *Server) serveLog(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Authorization") != "" {
-		s.t.Error("the store of logs was sent a token")
-	}
-	id, _ := strconv.ParseInt(strings.TrimPrefix(r.URL.Path, "/logs/"), 10, 64)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, _ = strings.NewReader(s.state.Logs[id]).WriteTo(w)
 }

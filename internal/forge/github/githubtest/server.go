@@ -63,7 +63,8 @@ type State struct {
 	Pulls     map[int]*Pull
 	Statuses  []*Status
 	CheckRuns []*CheckRun
-	Logs      map[int64]string
+	Jobs      map[int64]*Job
+	Runs      map[int64]*Run
 	// Protection is what GET …/protection answers for a branch, in GitHub's own words; nil for a branch without one.
 	Protection map[string]map[string]any
 	// Rules is what GET …/rules/branches answers.
@@ -101,7 +102,7 @@ func New(t testing.TB) *Server {
 		Now:         time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC),
 		Tokens:      map[string]string{"ghp_ada": Person, "ghp_grace": "grace", "ghp_mallory": "mallory"},
 		Permissions: map[string]string{Person: "admin", "grace": "write", "mallory": "read", Robot: "write"},
-		Minted:      map[string]time.Time{}, Issues: map[int]*Issue{}, Pulls: map[int]*Pull{}, Logs: map[int64]string{},
+		Minted:      map[string]time.Time{}, Issues: map[int]*Issue{}, Pulls: map[int]*Pull{}, Jobs: map[int64]*Job{}, Runs: map[int64]*Run{},
 		Protection: map[string]map[string]any{}, Rules: map[string][]map[string]any{}, Methods: []string{"merge", "squash", "rebase"},
 		Limits: map[string]*Limit{"core": {Limit: 5000}, "search": {Limit: 30}, "graphql": {Limit: 5000}},
 	}

@@ -75,6 +75,8 @@ func init() { // handlers look at the table by the server
 		"GET " + project + "/repository/commits/{p4}/merge_requests":      listMergesOf,
 		"POST " + project + "/statuses/{p3}":                              createStatus,
 		"GET " + project + "/pipelines/{p3}/jobs":                         listJobs,
+		"GET " + project + "/jobs/{p3}":                                   getProjectJob,
+		"POST " + project + "/jobs/{p3}/retry":                            retryJob,
 		"GET " + project + "/jobs/{p3}/trace":                             getTrace,
 		"GET " + project + "/approval_rules":                              listRules,
 	}

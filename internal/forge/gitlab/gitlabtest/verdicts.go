@@ -97,15 +97,63 @@ func listStatuses(c *call) {
 	c.list(found)
 }
 
+func (c *call) jobJSON(st *Status) object {
+	return object{"id": st.ID, "name": st.Name, "status": st.State, "allow_failure": st.AllowFailure, "created_at": stamp(c.st.Now),
+		"web_url": fmt.Sprintf("%s/%s/-/jobs/%d", c.URL, Path, st.ID), "commit": object{"id": st.SHA}, "pipeline": object{"id": st.Pipeline, "sha": st.SHA}}
+}
+
+// retried reports whether a job was run again, as a newer one.
+func (st *State) retried(job *Status) bool {
+	return slices.ContainsFunc(st.Statuses, func(s *Status) bool { return s.Pipeline == job.Pipeline && s.Name == job.Name && s.ID > job.ID })
+}
+
+// listJobs lists the jobs of a pipeline, without those that were run again unless they are asked for.
 func listJobs(c *call) {
+	query := c.r.URL.Query()
 	var found []any
 	for _, st := range c.st.Statuses {
-		if st.Pipeline == int64(c.number("p3")) {
-			found = append(found, object{"id": st.ID, "name": st.Name, "status": st.State, "allow_failure": st.AllowFailure, "created_at": stamp(c.st.Now),
-				"web_url": fmt.Sprintf("%s/%s/-/jobs/%d", c.URL, Path, st.ID)})
+		if st.Pipeline == int64(c.number("p3")) && (query.Get("scope[]") == "" || slices.Contains(query["scope[]"], st.State)) &&
+			(query.Get("include_retried") == "true" || !c.st.retried(st)) {
+			found = append(found, c.jobJSON(st))
 		}
 	}
 	c.list(found)
+}
+
+func (c *call) job() *Status {
+	i := slices.IndexFunc(c.st.Statuses, func(st *Status) bool { return st.ID == int64(c.number("p3")) && st.Pipeline != 0 })
+	if i < 0 {
+		c.lacks("Job")
+		return nil
+	}
+	return c.st.Statuses[i]
+}
+
+func getProjectJob(c *call) {
+	if st := c.job(); st != nil {
+		c.send(http.StatusOK, c.jobJSON(st))
+	}
+}
+
+func retryJob(c *call) {
+	st := c.job()
+	switch {
+	case st == nil:
+	case c.st.Levels[c.account] < 30:
+		c.refuse(http.StatusForbidden, "403 Forbidden")
+	case c.st.retried(st) || !slices.Contains([]string{"failed", "canceled", "success"}, st.State):
+		c.refuse(http.StatusForbidden, "403 Forbidden - Job is not retryable")
+	default:
+		again := *st
+		again.ID, again.State = c.st.id(), "pending"
+		c.st.Statuses = append(c.st.Statuses, &again)
+		for _, p := range c.st.Pipelines {
+			if p.ID == st.Pipeline {
+				p.Status = "running"
+			}
+		}
+		c.send(http.StatusCreated, c.jobJSON(&again))
+	}
 }
 
 func createStatus(c *call) {
