@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -96,19 +97,22 @@ type outside struct {
 	clock engine.Clock
 	// access belongs to forge.
 	access func() Access
+	// known are answers of git that never change.
+	known map[string]string
 }
 
 func newOutside(t *testing.T) *outside {
 	t.Helper()
-	o := &outside{t: t, root: t.TempDir(), pulls: map[string]forge.PullRequest{}, comments: map[string]string{}, clock: engine.Clock{Now: time.Now, After: time.After}}
-	o.git("", "init", "-q", "-b", "main")
-	o.git("", "config", "user.name", "Ada")
-	o.git("", "config", "user.email", "ada@example.org")
-	if err := os.WriteFile(filepath.Join(o.root, "file.txt"), []byte("before\n"), 0o600); err != nil {
+	return outsideFrom(t, begun(t))
+}
+
+// outsideFrom copies a repository.
+func outsideFrom(t *testing.T, project fs.FS) *outside {
+	t.Helper()
+	o := &outside{t: t, root: t.TempDir(), pulls: map[string]forge.PullRequest{}, comments: map[string]string{}, clock: engine.Clock{Now: time.Now, After: time.After}, known: map[string]string{}}
+	if err := os.CopyFS(o.root, project); err != nil {
 		t.Fatal(err)
 	}
-	o.git("", "add", "file.txt")
-	o.git("", "commit", "-q", "-m", "Begin")
 	s, err := store.Open(t.Context(), store.Config{Root: o.root})
 	if err != nil {
 		t.Fatal(err)
@@ -116,6 +120,67 @@ func newOutside(t *testing.T) *outside {
 	t.Cleanup(func() { _ = s.Close() })
 	o.store = s
 	return o
+}
+
+var beginning struct {
+	sync.Once
+	project fs.FS
+}
+
+// begun is a repository with one commit. It is made once: copying it takes git a hundredth of the time.
+func begun(t *testing.T) fs.FS {
+	t.Helper()
+	beginning.Do(func() {
+		o := &outside{t: t, root: t.TempDir()}
+		o.git("", "init", "-q", "-b", "main")
+		o.git("", "config", "user.name", "Ada")
+		o.git("", "config", "user.email", "ada@example.org")
+		o.git("", "config", "maintenance.auto", "false")
+		if err := os.WriteFile(filepath.Join(o.root, "file.txt"), []byte("before\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o.git("", "add", "file.txt")
+		o.git("", "commit", "-q", "-m", "Begin")
+		beginning.project = inMemory(t, o.root)
+	})
+	return beginning.project
+}
+
+// inMemory reads a folder.
+func inMemory(t *testing.T, root string) fs.FS {
+	t.Helper()
+	all := fstest.MapFS{}
+	err := fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		file := &fstest.MapFile{Mode: info.Mode()}
+		if info.Mode().IsRegular() {
+			file.Data, err = os.ReadFile(filepath.Join(root, path))
+		}
+		all[path] = file
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// ask is git for what never has another answer: what a commit has, and the id of what is written.
+func (o *outside) ask(input string, args ...string) string {
+	o.t.Helper()
+	question := strings.Join(append(args, input), "\x00")
+	answer, ok := o.known[question]
+	if !ok {
+		answer = o.git(input, args...)
+		o.known[question] = answer
+	}
+	return answer
 }
 
 // git runs git in the project and returns what it printed.
@@ -152,7 +217,7 @@ func (d driver) dir(s environment.Spec) string { return filepath.Join(d.root, s.
 func (d driver) Make(_ context.Context, s environment.Spec) (environment.Environment, error) {
 	return reach(d.life, func() (environment.Environment, error) {
 		if !d.made {
-			d.made, d.content = true, d.git("", "show", s.Commit+":file.txt")+"\n"
+			d.made, d.content = true, d.ask("", "show", s.Commit+":file.txt")+"\n"
 		}
 		return room{ports: d.ports}, os.MkdirAll(d.dir(s), 0o700)
 	})
@@ -200,11 +265,11 @@ func (r room) Evict(context.Context, string) error    { return do(r.life, func()
 func (r room) Read(context.Context, string, int64) ([]byte, error) { return nil, fs.ErrNotExist }
 
 func (r room) record(parent, message string) environment.Change {
-	tree := r.git("100644 blob "+r.git(r.content, "hash-object", "-w", "--stdin")+"\tfile.txt\n", "mktree")
-	if tree == r.git("", "rev-parse", parent+"^{tree}") {
+	tree := r.ask("100644 blob "+r.ask(r.content, "hash-object", "-w", "--stdin")+"\tfile.txt\n", "mktree")
+	if tree == r.ask("", "rev-parse", parent+"^{tree}") {
 		return environment.Change{Commit: parent, Tree: tree}
 	}
-	return environment.Change{Commit: r.git(message, "commit-tree", tree, "-p", parent), Tree: tree, Changed: true}
+	return environment.Change{Commit: r.ask(message, "commit-tree", tree, "-p", parent), Tree: tree, Changed: true}
 }
 
 func (r room) Record(_ context.Context, parent, message string) (environment.Change, error) {
@@ -216,7 +281,7 @@ func (r room) Reset(_ context.Context, commit, keep string) error {
 		if there := r.record(commit, "Kept\n"); there.Changed && keep != "" {
 			r.git("", "update-ref", keep, there.Commit)
 		}
-		r.content = r.git("", "show", commit+":file.txt") + "\n"
+		r.content = r.ask("", "show", commit+":file.txt") + "\n"
 		return nil
 	})
 }

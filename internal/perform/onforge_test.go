@@ -2,7 +2,12 @@ package perform
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -52,16 +57,36 @@ type onForge struct {
 	server *githubtest.Server
 }
 
+// published are a project and the server's repository, made once.
+var published struct {
+	sync.Once
+	project, server fs.FS
+}
+
 func newOnForge(t *testing.T) *onForge {
 	t.Helper()
 	s := githubtest.New(t)
 	s.Issue("Change it", "Please.")
-	s.Commit("main", map[string]string{"file.txt": "before\n"})
-	s.Commit("main", map[string]string{"later": "1"}) // which a forced push can make anew
-	o := &onForge{newOutside(t), s}
-	o.git("", "remote", "add", "origin", s.Repository)
-	o.git("", "fetch", "-q", "origin", "main")
-	o.git("", "reset", "-q", "--hard", "origin/main")
+	published.Do(func() {
+		s.Commit("main", map[string]string{"file.txt": "before\n"})
+		s.Commit("main", map[string]string{"later": "1"}) // which a forced push can make anew
+		o := &outside{t: t, root: t.TempDir()}
+		if err := os.CopyFS(o.root, begun(t)); err != nil {
+			t.Fatal(err)
+		}
+		o.git("", "config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
+		o.git("", "fetch", "-q", s.Repository, "main:refs/remotes/origin/main")
+		o.git("", "reset", "-q", "--hard", "origin/main")
+		published.project, published.server = inMemory(t, o.root), inMemory(t, s.Repository)
+	})
+	o := &onForge{outsideFrom(t, published.project), s}
+	config, err := os.OpenFile(filepath.Join(o.root, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = fmt.Fprintf(config, "[remote \"origin\"]\n\turl = %s\n", s.Repository)
+	}
+	if err = errors.Join(err, config.Close(), os.RemoveAll(s.Repository), os.CopyFS(s.Repository, published.server)); err != nil {
+		t.Fatal(err)
+	}
 	clock := &jumping{now: time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)}
 	o.clock = engine.Clock{Now: clock.Now, After: clock.After}
 	o.forge = func(p ports) forge.Forge {
@@ -153,20 +178,54 @@ func TestEveryActionOnAForgeMayBePerformedTwiceAndAfterACrash(t *testing.T) {
 	}
 }
 
-// A request that changes something is performed, and its answer lost: each of a whole run's, in turn. The run repeats what may have failed.
+// losses are the answers that were lost: of each kind of change, by how many were before it.
+type losses struct {
+	mu  sync.Mutex
+	all map[string]bool
+	// seen are the changes of this run, last the one before, and in the actions that lost an answer.
+	seen map[string]int
+	last string
+	in   map[workflow.ActionKind]bool
+	now  workflow.ActionKind
+}
+
+func (l *losses) begin(a workflow.Action) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = a.Kind
+}
+
+// lose says whether an answer is lost: one that never was, and one of each action, which is given up after a few.
+func (l *losses) lose(r *http.Request) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	what := r.Method + " " + r.URL.Path
+	which, repeats := fmt.Sprintf("%s %s %d", l.now, what, l.seen[what]), what == l.last
+	l.last = ""
+	if repeats {
+		return false
+	}
+	l.seen[what]++
+	if l.in[l.now] || l.all[which] {
+		return false
+	}
+	l.all[which], l.in[l.now], l.last = true, true, what
+	return true
+}
+
+// A request that changes something is performed, and its answer lost: each of a whole run's. A run repeats what may have failed.
 func TestARunSurvivesEveryLostAnswer(t *testing.T) {
 	t.Parallel()
-	for n := 0; ; n++ {
+	all := map[string]bool{}
+	for lost := -1; lost < len(all) && !t.Failed(); {
+		lost = len(all)
+		l := &losses{all: all, seen: map[string]int{}, in: map[workflow.ActionKind]bool{}}
 		o := newOnForge(t)
-		end := o.server.Inject(standin.Fault{Changes: true, Skip: n, Lose: true})
-		p := straight{dying{outside: o.outside}, func(workflow.Action) {}}
-		run := o.goOn(t, p, o.start(t, workflow.Settings{AutoApprove: true}))
-		o.isDone(t, run)
-		if t.Failed() || !end() {
-			if n < 5 {
-				t.Errorf("%d answers were lost", n)
-			}
-			return
-		}
+		o.server.Inject(standin.Fault{Changes: true, Which: l.lose, Times: -1, Lose: true})
+		p := straight{dying{outside: o.outside}, l.begin}
+		o.isDone(t, o.goOn(t, p, o.start(t, workflow.Settings{AutoApprove: true})))
+	}
+	if t.Logf("%d answers were lost", len(all)); len(all) < 40 {
+		t.Error("they are fewer than a run needs")
 	}
 }

@@ -12,6 +12,8 @@ type Fault struct {
 	Method, Path string
 	// Changes selects requests that change something: pushes, and all of the API's but GET. GraphQL counts as a change.
 	Changes bool
+	// Which selects among these, if it is not nil.
+	Which func(*http.Request) bool
 	// Skip is how many selected requests pass unharmed before.
 	Skip int
 	// Times is how often it happens; 0 means once, -1 always.
@@ -92,7 +94,7 @@ func (s *Faults) nextFault(r *http.Request) *Fault {
 func (f *Fault) selects(r *http.Request) bool {
 	git := !strings.Contains(r.URL.Path, "/api/")
 	changes := r.Method != http.MethodGet && (!git || strings.HasSuffix(r.URL.Path, "/git-receive-pack"))
-	return (f.Method == "" || f.Method == r.Method) && strings.Contains(r.URL.Path, f.Path) && (!f.Changes || changes)
+	return (f.Method == "" || f.Method == r.Method) && strings.Contains(r.URL.Path, f.Path) && (!f.Changes || changes) && (f.Which == nil || f.Which(r))
 }
 
 // Answer answers instead of the server, if the fault says so.

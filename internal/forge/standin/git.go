@@ -102,6 +102,14 @@ var template = sync.OnceValues(func() (string, error) {
 	if err := cmd.Run(); err != nil {
 		return "", err
 	}
+	config, err := os.OpenFile(filepath.Join(folder, "config"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return "", err
+	}
+	_, err = config.WriteString("[receive]\n\tautogc = false\n") // which is one more program for each push
+	if err = errors.Join(err, config.Close()); err != nil {
+		return "", err
+	}
 	cmd = exec.Command("git", "fast-import", "--quiet") //nolint:noctx // likewise
 	cmd.Dir, cmd.Env = folder, []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "HOME=" + folder}
 	cmd.Stdin = strings.NewReader(commit("main", "", map[string]string{"README.md": "An engine.\n", ".gitignore": ".signalbox/\n"}))
