@@ -18,8 +18,11 @@ import (
 // The returned actions are run.Details.Pending: perform them in order, one at a time, and report each outcome. In an
 // ended state none of them may be performed; a resumed run begins with them.
 func Decide(run workflow.Run, event workflow.Event, now time.Time) (workflow.Run, []workflow.Action) {
+	if run.State.Final() {
+		return run, run.Details.Pending
+	}
 	m := machine{run: clone(run), now: now}
-	if run.State.Final() || !m.takes(event) || !m.apply(event) {
+	if !m.takes(event) || !m.apply(event) {
 		return run, run.Details.Pending
 	}
 	m.derive()
@@ -147,12 +150,12 @@ func clone(r workflow.Run) workflow.Run {
 	for i := range r.Steps {
 		r.Steps[i].Logs = slices.Clip(r.Steps[i].Logs) // so that appending makes a list of its own
 	}
-	r.Artifacts.Patches = slices.Clone(r.Artifacts.Patches)
+	r.Artifacts.Patches = slices.Clip(r.Artifacts.Patches)
 	r.Signals.Commands = slices.Clone(r.Signals.Commands)
 	j := &r.Details
 	j.Phases, j.Pending = slices.Clone(j.Phases), slices.Clone(j.Pending)
-	j.SavedWork, j.Moves = slices.Clone(j.SavedWork), slices.Clone(j.Moves)
-	j.Findings, j.Flags, j.Evidence = slices.Clone(j.Findings), slices.Clone(j.Flags), slices.Clone(j.Evidence)
+	j.SavedWork, j.Moves = slices.Clip(j.SavedWork), slices.Clone(j.Moves)
+	j.Findings, j.Flags, j.Evidence = slices.Clone(j.Findings), slices.Clip(j.Flags), slices.Clip(j.Evidence)
 	if j.SetUp != nil {
 		setUp := *j.SetUp
 		setUp.Errors, setUp.Ran, setUp.Verified = slices.Clone(setUp.Errors), slices.Clone(setUp.Ran), slices.Clone(setUp.Verified)

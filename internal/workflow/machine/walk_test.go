@@ -60,8 +60,9 @@ func explore(t *testing.T, follow func(from, to workflow.Run) bool, runs ...work
 		w.visit(r)
 	}
 	for len(w.frontier) > 0 {
-		run := w.frontier[len(w.frontier)-1]
-		w.frontier = w.frontier[:len(w.frontier)-1]
+		run := w.frontier[0] // the shortest way there: its run has the least to copy
+		w.frontier[0] = workflow.Run{}
+		w.frontier = w.frontier[1:]
 		from := w.seen[abstract(run)]
 		for _, event := range eventsFor(run) {
 			after, actions := Decide(run, event, epoch)
