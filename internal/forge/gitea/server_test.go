@@ -68,8 +68,18 @@ type target struct {
 
 var repositories atomic.Int64
 
-// newTarget makes a repository with one commit on main.
+// newTarget makes a repository with one commit on main, to which each account with the right may push anything.
 func newTarget(t *testing.T) target {
+	t.Helper()
+	at := newGuarded(t)
+	if err := server.Unguard(bot, at.Name); err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// newGuarded makes a repository that keeps its rules.
+func newGuarded(t *testing.T) target {
 	t.Helper()
 	needsServer(t)
 	at := target{URL: server.URL, Name: fmt.Sprintf("project-%d", repositories.Add(1)), Token: botToken}

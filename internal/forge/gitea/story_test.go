@@ -42,7 +42,7 @@ func workflow(command string) string {
 // red, then green; a second person approves; nothing is waited for but by webhooks.
 func TestAChangeGetsThroughTheServersCIAndProtection(t *testing.T) {
 	t.Parallel()
-	at := newTarget(t)
+	at := newGuarded(t)
 	if err := server.Runner(t.Context()); err != nil {
 		t.Fatal(err)
 	}
