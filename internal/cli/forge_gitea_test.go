@@ -103,7 +103,6 @@ func TestAnIssueOfARealGiteaIsCarriedThroughItsCIAndReview(t *testing.T) {
 	if code := watch.wait(); code != 0 {
 		t.Errorf("the watcher ends with %d:\n%s", code, watch.out)
 	}
-	g.picture("gitea-issue", fmt.Sprintf("/issues/%d", number))
 	g.picture("gitea-pull-request", fmt.Sprintf("/pulls/%d", pull))
 
 	g.settled(number)

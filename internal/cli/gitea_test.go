@@ -202,6 +202,9 @@ func (g *tea) settled(issue int) {
 	}
 	var progress []string
 	for _, body := range g.said(issue) {
+		if strings.Contains(body, "Signalbox needs you") && !strings.Contains(body, "-->\n<details><summary>Signalbox needed you") {
+			g.Errorf("it still asks %s", body)
+		}
 		if strings.Contains(body, "<!-- signalbox:data {") {
 			progress = append(progress, body)
 		}

@@ -59,5 +59,6 @@ func trim(path string) error {
 		return err
 	}
 	defer func() { _ = to.Close() }()
-	return png.Encode(to, drawn.SubImage(image.Rect(0, 0, drawn.Rect.Dx(), height)))
+	small := png.Encoder{CompressionLevel: png.BestCompression}
+	return small.Encode(to, drawn.SubImage(image.Rect(0, 0, drawn.Rect.Dx(), height)))
 }

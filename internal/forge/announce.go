@@ -11,6 +11,8 @@ type Announcement struct {
 	Data     string
 	// Call asks for a person; nil while none is needed.
 	Call *PersonCall
+	// Answered is the title of earlier calls, which ask for no one any more, where they can't be hidden but only folded away.
+	Answered string
 	// Label is the state as a label; empty for none.
 	Label StateLabel
 	// Pull is the number of the pull request, 0 if there is none. Verdicts are ours on Head, which count once Head is pushed.

@@ -14,6 +14,8 @@ const (
 	ApproveThere
 	OrHere
 	OrSendBack
+	// Answered is the title of a call for a person that is folded away.
+	Answered
 	// Follow is what to do while a run is under way, before a command.
 	Follow
 	// Here introduces what to write as a comment instead of a command.
@@ -91,7 +93,8 @@ var texts = [keys]text{
 	Waiting:        {"answer its question %s", "質問 %s に回答してください"},
 	AwaitsApproval: {"the change waits for an approval of its pull request", "プルリクエストの承認を待っています"},
 	ApproveThere:   {"approve the pull request", "プルリクエストを承認する"},
-	OrHere:         {"or here", "またはここで承認する"},
+	Answered:       {"Signalbox needed you, and no longer waits for this", "対応済みです"},
+	OrHere:         {"or in a terminal", "またはターミナルで承認する"},
 	OrSendBack:     {"or send it back", "または差し戻す"},
 	Follow:         {"follow it with", "状況の確認:"},
 	Here:           {"or comment", "またはコメント"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"signalbox/internal/forge"
 )
@@ -79,16 +80,19 @@ func (f *Forge) showProgress(ctx context.Context, on forge.Subject, a forge.Anno
 
 // settle hides the calls for a person that were answered: the run is elsewhere now.
 func (f *Forge) settle(ctx context.Context, on forge.Subject, a forge.Announcement) error {
-	minimizer, can := f.Server.(forge.Minimizer)
 	all, err := f.announced(ctx, on)
-	if !can || err != nil {
+	if err != nil {
 		return err
+	}
+	hide := func(ctx context.Context, r forge.Remark) error { return f.fold(ctx, r, a.Answered) }
+	if minimizer, can := f.Server.(forge.Minimizer); can {
+		hide = minimizer.Minimize
 	}
 	for key, r := range all.Remarks {
 		if !r.Call || r.Settled || a.Call != nil && a.Call.Key == key {
 			continue
 		}
-		err := minimizer.Minimize(ctx, forge.Remark{ID: r.ID, On: on})
+		err := hide(ctx, forge.Remark{ID: r.ID, On: on})
 		if errors.Is(err, forge.ErrNotFound) { // a person deleted it
 			err = nil
 		}
@@ -98,6 +102,22 @@ func (f *Forge) settle(ctx context.Context, on forge.Subject, a forge.Announceme
 		r.Settled = true
 		if err := f.record(on).Update(ctx, func(all *remarks) error { all.Remarks[key] = r; return nil }); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// fold leaves only the title of a comment of ours to see, and the rest to open.
+func (f *Forge) fold(ctx context.Context, call forge.Remark, title string) error {
+	there, err := f.Server.Remarks(ctx, call.On)
+	if err != nil {
+		return err
+	}
+	for _, r := range there {
+		mark, body, _ := strings.Cut(r.Body, "\n")
+		opening := "<details><summary>" + title + "</summary>\n\n"
+		if r.ID == call.ID && !strings.HasPrefix(strings.TrimSpace(body), opening) {
+			return f.Server.EditRemark(ctx, call.On, call.ID, mark+"\n"+opening+strings.TrimSpace(body)+"\n\n</details>\n")
 		}
 	}
 	return nil

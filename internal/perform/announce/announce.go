@@ -131,7 +131,8 @@ func (a *Run) write(ctx context.Context, r *workflow.Run) error {
 
 // announcement is everything there is to say of a run.
 func (a *Run) announcement(r *workflow.Run) forge.Announcement {
-	said := forge.Announcement{Run: r.RunID, Progress: a.Redact.String(a.progress(r)), Data: data(r), Label: labelOf(r), Head: r.Details.Head}
+	said := forge.Announcement{Run: r.RunID, Progress: a.Redact.String(a.progress(r)), Data: data(r), Label: labelOf(r), Head: r.Details.Head,
+		Answered: a.Language.Say(language.Answered)}
 	if call := a.call(r); call != nil {
 		call.Body = a.Redact.String(call.Body)
 		said.Call = call

@@ -140,7 +140,7 @@ func TestMerePhasesAreToldEveryFifteenSecondsAndOutcomesAtOnce(t *testing.T) {
 // the protection of the branch wants the approval. If the protection does, no order here replaces it.
 func TestAnApprovalOnTheForgeIsAskedForOnce(t *testing.T) {
 	t.Parallel()
-	const first, here = "the change waits for an approval of its pull request · approve the pull request: https://forge.example/pull/7", "or here: `signalbox approve 42`, or comment `/signalbox approve 1111111111`"
+	const first, here = "the change waits for an approval of its pull request · approve the pull request: https://forge.example/pull/7", "or in a terminal: `signalbox approve 42`, or comment `/signalbox approve 1111111111`"
 	for _, c := range []struct {
 		name             string
 		configured, asks bool
@@ -164,7 +164,7 @@ func TestAnApprovalOnTheForgeIsAskedForOnce(t *testing.T) {
 		}
 		said := s.said[0]
 		_, ways, asked := strings.Cut(said.Call.Body, "- approve the pull request: https://forge.example/pull/7\n")
-		if !asked || !strings.HasPrefix(ways, c.call) || c.call == "" && ways != "" || said.Label != forge.LabelNeedsInput || !strings.HasPrefix(said.Progress, "**Queued** · "+c.progress) {
+		if !asked || !strings.HasPrefix(ways, c.call) || c.call == "" && ways != "" || said.Label != forge.LabelNeedsInput || !strings.HasPrefix(said.Progress, "**Needs input** · "+c.progress) {
 			t.Errorf("%s: it tells %+v", c.name, said)
 		}
 		for _, v := range said.Verdicts {

@@ -15,7 +15,7 @@ import (
 func (a *Run) progress(r *workflow.Run) string {
 	var b strings.Builder
 	b.WriteString(a.headline(r) + "\n\n")
-	marks := map[string]string{registry.PhasePending: "[ ]", registry.PhaseActive: "[ ] ▶", registry.PhaseCompleted: "[x]", registry.PhaseSkipped: "[x] –",
+	marks := map[string]string{registry.PhasePending: "[ ]", registry.PhaseActive: "[ ] ▶", registry.PhaseCompleted: "[x]", registry.PhaseSkipped: "[x]",
 		registry.PhaseFailed: "[ ] ⚠"}
 	for _, p := range registry.PhasesOf(r) {
 		title := a.Language.Progress(p.Phase, p.Title)
@@ -29,10 +29,12 @@ func (a *Run) progress(r *workflow.Run) string {
 		}
 		b.WriteString("- " + marks[p.Status] + " " + title + "\n")
 	}
-	b.WriteString("\n| | |\n|---|---|\n")
+	b.WriteString("\n")
+	head := "|:--|:--|\n" // the first row is the table's head: an empty one would be seen
 	for _, row := range a.rows(r) {
 		if row.value != "" {
-			b.WriteString("| " + a.Language.Say(row.title) + " | " + cell(row.value) + " |\n")
+			b.WriteString("| " + a.Language.Say(row.title) + " | " + cell(row.value) + " |\n" + head)
+			head = ""
 		}
 	}
 	b.WriteString("\n<details><summary>" + a.Language.Say(language.History) + "</summary>\n\n" + a.history(r) + "\n</details>\n")
@@ -41,7 +43,11 @@ func (a *Run) progress(r *workflow.Run) string {
 
 // headline is the state, what to do, and the command for it.
 func (a *Run) headline(r *workflow.Run) string {
-	state := "**" + a.Language.State(r.State) + "** · "
+	shown := r.State
+	if awaits(r) { // it is queued until its next look, which is nothing to people
+		shown = workflow.NeedsInput
+	}
+	state := "**" + a.Language.State(shown) + "** · "
 	switch q := r.Details.Question; {
 	case q != nil:
 		return state + a.Language.Say(language.Waiting, a.code(q.ID, maxLine)) + ": " + a.code("signalbox answer "+r.Ref(), maxLine) + ", " +

@@ -42,7 +42,10 @@ func (a *Run) commit(r *workflow.Run) string {
 	if j.Branch == "" {
 		return ""
 	}
-	return a.Language.Say(language.OnBranch, a.short(cmp.Or(j.MergeCommit, j.Head, j.BaseCommit)), a.code(j.Branch, maxLine))
+	if j.MergeCommit != "" {
+		return a.Language.Say(language.OnBranch, a.short(j.MergeCommit), a.code(j.Base, maxLine))
+	}
+	return a.Language.Say(language.OnBranch, a.short(cmp.Or(j.Head, j.BaseCommit)), a.code(j.Branch, maxLine))
 }
 
 func (a *Run) tested(e workflow.Evidence) string {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -31,12 +32,16 @@ func Offer(r *workflow.Run) string {
 	for _, what := range look {
 		p("- %s", redact.Line(what, 400))
 	}
-	p("\n## Evidence\n\n%s\n", Evidence(r))
+	now, earlier := counting(j)
+	p("\n## Evidence\n\n%s", tests(now))
+	if len(earlier) > 0 {
+		p("<details><summary>Earlier tests: %d</summary>\n\n%s\n</details>\n", len(earlier), tests(earlier[max(0, len(earlier)-maxEarlier):]))
+	}
 	var agents []string
 	for _, a := range j.Assistants {
-		agents = append(agents, redact.Line(strings.TrimSpace(a.Program+" "+a.Model), 100)+" as "+string(a.Role))
+		agents = append(agents, redact.Line(strings.TrimSpace(cmp.Or(a.Program, a.Agent)+" "+a.Model), 100)+" as "+string(a.Role))
 	}
-	p("| | |\n|---|---|\n| commit | `%s` |", j.Head)
+	p("| commit | `%s` |\n|:--|:--|", j.Head)
 	if len(agents) > 0 {
 		p("| agents | %s |", cell(strings.Join(agents, ", "), 300))
 	}
@@ -48,4 +53,22 @@ func Offer(r *workflow.Run) string {
 		p("| environment | `%.16s` |", j.Fingerprint)
 	}
 	return strings.TrimSpace(b.String()) + "\n"
+}
+
+// maxEarlier bounds the tests that few people look at.
+const maxEarlier = 40
+
+// counting returns the tests of the present commit, or else the last one, and all others.
+func counting(j *workflow.Details) (now, earlier []workflow.Evidence) {
+	for _, e := range j.Evidence {
+		if e.Commit == j.Head {
+			now = append(now, e)
+		} else {
+			earlier = append(earlier, e)
+		}
+	}
+	if last := len(earlier) - 1; len(now) == 0 && last >= 0 {
+		now, earlier = earlier[last:], earlier[:last]
+	}
+	return now, earlier
 }

@@ -92,17 +92,20 @@ func cell(text string, limit int) string {
 
 // Evidence lists the tests that Signalbox ran, and on which commit, for the report and the pull request.
 func Evidence(r *workflow.Run) string {
-	j := &r.Details
-	if len(j.Evidence) == 0 {
+	return tests(r.Details.Evidence)
+}
+
+func tests(evidence []workflow.Evidence) string {
+	if len(evidence) == 0 {
 		return "No test has run yet."
 	}
 	var b strings.Builder
 	b.WriteString("Tests that Signalbox ran itself, on commits that it recorded itself")
-	if slices.ContainsFunc(j.Evidence, func(e workflow.Evidence) bool { return e.Check != "" }) {
+	if slices.ContainsFunc(evidence, func(e workflow.Evidence) bool { return e.Check != "" }) {
 		b.WriteString(", and what failed there on the forge")
 	}
-	b.WriteString(":\n\n| | commit | tree | command | result | time |\n|---|---|---|---|---|---|\n")
-	for _, e := range j.Evidence {
+	b.WriteString(":\n\n| test | commit | tree | command | result | time |\n|---|---|---|---|---|---|\n")
+	for _, e := range evidence {
 		tree := "the commit's" // a step's own tests run on it
 		if e.Tree != "" {
 			tree = fmt.Sprintf("`%.10s`", e.Tree)
