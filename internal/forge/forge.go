@@ -174,8 +174,8 @@ type Branches interface {
 
 // Rerunner is implemented by a forge that can run failed jobs of its CI again.
 type Rerunner interface {
-	// Rerun runs the failed jobs of a pull request's head again, and returns the names of those that run; none if they are no jobs, or ran again
-	// already. It may be repeated: what runs is not started twice.
+	// Rerun runs the failed jobs of a pull request's head again, and returns the names of those that run, or ran, a second time; none if what failed
+	// are no jobs of the forge's CI. It may be repeated: no job is started a third time.
 	Rerun(ctx context.Context, number int, head string) (jobs []string, err error)
 }
 

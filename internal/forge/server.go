@@ -281,11 +281,30 @@ type (
 	Logged interface {
 		Log(ctx context.Context, v Verdict, limit int) ([]StepLog, error)
 	}
+	// CI knows the runs of the server's own CI, and has what failed in them run again.
+	CI interface {
+		// CIRuns returns the runs in which something failed, of those that the verdicts on exactly this commit are from. Verdicts of other applications
+		// are from none.
+		CIRuns(ctx context.Context, commit string, verdicts []Verdict) ([]CIRun, error)
+		// Rerun starts what failed in a run again. It may have been started even if an error is returned.
+		Rerun(ctx context.Context, run CIRun) error
+	}
 	// Permitted reports whether an account may write to the repository, as it is now.
 	Permitted interface {
 		MayWrite(ctx context.Context, account string) (bool, error)
 	}
 )
+
+// CIRun is what a server can run again at once: a run of a workflow, or a job of a pipeline.
+type CIRun struct {
+	ID int64
+	// Failed are the names of the jobs that failed at the first attempt and that verdicts are about, whatever became of them later.
+	Failed []string
+	// Attempts is how often they were started.
+	Attempts int
+	// Busy: it has not ended, so nothing of it can be run again now, and what failed may not be all.
+	Busy bool
+}
 
 // StepLog is the end of what one step of a job printed. Step is the server's name of it; empty if it tells of none.
 type StepLog struct{ Step, Text string }

@@ -41,6 +41,16 @@ type Harness struct {
 	Comments func(*testing.T) []string
 	// Pulls returns how many pull requests the server has; nil if there is no server.
 	Pulls func(*testing.T) int
+	// CI is the server's own; nil if there is none.
+	CI *CI
+}
+
+// CI is a CI whose jobs do what the suite says.
+type CI struct {
+	// Fail adds a job on a commit that failed. End ends the one that runs, and Starts is how often it started.
+	Fail   func(commit, job string)
+	End    func(job string, passed bool)
+	Starts func(job string) int
 }
 
 // Operation is one call of the port that another process can make.
@@ -51,6 +61,14 @@ type Operation struct {
 	Request *Request           `json:"request,omitempty"`
 	// Announce is for a forge.Announcer.
 	Announce *Announce `json:"announce,omitempty"`
+	// Rerun is for a forge.Rerunner.
+	Rerun *Rerun `json:"rerun,omitempty"`
+}
+
+// Rerun holds the arguments of forge.Rerunner's method.
+type Rerun struct {
+	Number int    `json:"number"`
+	Head   string `json:"head"`
 }
 
 // Announce holds the arguments of forge.Announcer's method.
@@ -97,6 +115,10 @@ func (o Operation) Perform(ctx context.Context, f forge.Forge) error {
 	}
 	if announcer, ok := f.(forge.Announcer); ok && o.Announce != nil {
 		return announcer.Announce(ctx, o.Announce.Request, o.Announce.Announcement)
+	}
+	if rerunner, ok := f.(forge.Rerunner); ok && o.Rerun != nil {
+		_, err := rerunner.Rerun(ctx, o.Rerun.Number, o.Rerun.Head)
+		return err
 	}
 	return errors.New("the operation is empty")
 }
@@ -147,6 +169,8 @@ var (
 		{"a lost answer opens no second request", lostRequest},
 		{"a lost answer announces nothing twice", lostAnnouncement},
 		{"announcing survives kill -9 at every instant", killedAnnouncement},
+		{"a lost answer runs no job a third time", lostRerun},
+		{"running jobs again survives kill -9 at every instant", killedRerun},
 	}
 	merging = []testCase{
 		{"failing tests give a failed check and no merge", failingChecks},

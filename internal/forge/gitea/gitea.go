@@ -47,6 +47,7 @@ var (
 	_ forge.Answering    = (*Server)(nil)
 	_ forge.Labeler      = (*Server)(nil)
 	_ forge.Logged       = (*Server)(nil)
+	_ forge.CI           = (*Server)(nil)
 	_ forge.Permitted    = (*Server)(nil)
 	_ forge.Recorder     = (*Server)(nil)
 	_ forge.Hooked       = (*Server)(nil)

@@ -57,6 +57,7 @@ var (
 	_ forge.Answering    = (*Server)(nil)
 	_ forge.Queue        = (*Server)(nil)
 	_ forge.Logged       = (*Server)(nil)
+	_ forge.CI           = (*Server)(nil)
 	_ forge.Permitted    = (*Server)(nil)
 	_ forge.Hooked       = (*Server)(nil)
 	_ forge.Labeled      = (*Server)(nil)

@@ -103,5 +103,26 @@ func newHarness(t *testing.T, way hosted.Way, overHTTP bool) forgetest.Harness {
 		s.With(func(st *githubtest.State) { count = len(st.Pulls) })
 		return count
 	}
+	// The jobs are of one run, as those of a workflow are.
+	run := int64(0)
+	server.CI = &forgetest.CI{
+		Fail: func(commit, name string) {
+			id := s.Job(commit, name, "failure", githubtest.Job{Run: run})
+			s.With(func(st *githubtest.State) { run = st.Jobs[id].Run })
+		},
+		End: func(name string, passed bool) {
+			s.EndJob(name, map[bool]string{true: "success", false: "failure"}[passed])
+		},
+		Starts: func(name string) (count int) {
+			s.With(func(st *githubtest.State) {
+				for _, r := range st.CheckRuns {
+					if r.Name == name {
+						count++
+					}
+				}
+			})
+			return count
+		},
+	}
 	return hostedtest.Harness(t, driverAt, server, way, every())
 }

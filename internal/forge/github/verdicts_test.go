@@ -144,3 +144,34 @@ func TestALogIsTheEndOfWhatTheFailedStepsPrinted(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyJobsOfTheCommitAreRunsOfTheCI(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	commit, other := s.Head("main"), s.Commit("topic", nil)
+	s.Job(other, "elsewhere", "failure", githubtest.Job{})
+	elsewhere := must(driver.Verdicts(t.Context(), other))(t)
+	s.Job(commit, "passed", "success", githubtest.Job{})
+	job := s.Job(commit, "test", "timed_out", githubtest.Job{})
+	var run int64
+	s.With(func(st *githubtest.State) {
+		run = st.Jobs[job].Run
+		st.CheckRuns = append(st.CheckRuns, &githubtest.CheckRun{ID: 1, Commit: commit, Name: "of an app", Status: "completed", Conclusion: "failure", App: 1, Started: st.Now, Details: "https://ci.example.org/1"})
+	})
+	want := func(want ...forge.CIRun) {
+		t.Helper()
+		if got := must(driver.CIRuns(t.Context(), commit, append(must(driver.Verdicts(t.Context(), commit))(t), elsewhere...)))(t); !reflect.DeepEqual(got, want) {
+			t.Errorf("the runs are %+v, want %+v", got, want)
+		}
+	}
+	want(forge.CIRun{ID: run, Failed: []string{"test"}, Attempts: 1})
+	s.Job(commit, "beside", "", githubtest.Job{Run: run})
+	want(forge.CIRun{ID: run, Failed: []string{"test"}, Attempts: 1, Busy: true})
+	if err := driver.Rerun(t.Context(), forge.CIRun{ID: run}); err == nil {
+		t.Error("it ran again, though it may not")
+	}
+	s.EndJob("beside", "success")
+	ok(t, driver.Rerun(t.Context(), forge.CIRun{ID: run}))
+	s.EndJob("test", "success")
+	want(forge.CIRun{ID: run, Failed: []string{"test"}, Attempts: 2})
+}

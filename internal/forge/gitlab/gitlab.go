@@ -63,6 +63,7 @@ var (
 	_ forge.Answering    = (*Server)(nil)
 	_ forge.Queue        = (*Server)(nil)
 	_ forge.Logged       = (*Server)(nil)
+	_ forge.CI           = (*Server)(nil)
 	_ forge.Permitted    = (*Server)(nil)
 	_ forge.Labeled      = (*Server)(nil)
 	_ forge.Changing     = (*Server)(nil)

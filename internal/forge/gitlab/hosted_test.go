@@ -161,6 +161,28 @@ func harness(t *testing.T, s *gitlabtest.Server, driver hostedtest.Driver, way h
 		s.With(func(st *gitlabtest.State) { count = len(st.Merges) })
 		return count
 	}
+	jobs := func(name string) (all []*gitlabtest.Status) {
+		s.With(func(st *gitlabtest.State) {
+			for _, job := range st.Statuses {
+				if job.Name == name {
+					all = append(all, job)
+				}
+			}
+		})
+		return all
+	}
+	server.CI = &forgetest.CI{
+		Fail: func(commit, name string) {
+			s.Job(gitlabtest.Status{SHA: commit, Name: name, State: "failed", Pipeline: 1})
+		},
+		End: func(name string, passed bool) {
+			all := jobs(name)
+			s.With(func(*gitlabtest.State) {
+				all[len(all)-1].State = map[bool]string{true: "success", false: "failed"}[passed]
+			})
+		},
+		Starts: func(name string) int { return len(jobs(name)) },
+	}
 	return hostedtest.Harness(t, driver, server, way, every)
 }
 

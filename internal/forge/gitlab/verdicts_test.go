@@ -212,3 +212,34 @@ func TestTheLogOfAPipelineIsThatOfItsFailedJobs(t *testing.T) {
 		t.Errorf("the log of %+v is %+v", all[len(all)-1], got)
 	}
 }
+
+func TestWhatFailedFirstIsFoundByItsJobOrItsPipeline(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	p := propose(t, s, driver, "topic")
+	id := s.Pipeline(gitlabtest.Pipeline{SHA: p.Head, Ref: "topic", Status: "failed"}, p.Number)
+	job := func(name, state string, of int64) int64 {
+		return s.Job(gitlabtest.Status{SHA: p.Head, Name: name, State: state, Pipeline: of, AllowFailure: name == "may fail"})
+	}
+	test, lint := job("test", "failed", id), job("lint", "failed", id)
+	job("passed", "success", id)
+	job("may fail", "failed", id)
+	s.Job(gitlabtest.Status{SHA: p.Head, Name: "of an app", State: "failed", Page: "https://ci.example.org/1"})
+	want := func(names string, want ...forge.CIRun) {
+		t.Helper()
+		all := slices.DeleteFunc(must(driver.Verdicts(t.Context(), p.Head))(t), func(v forge.Verdict) bool { return !strings.Contains(names, v.Name) })
+		if got := must(driver.CIRuns(t.Context(), p.Head, all))(t); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("the runs of %s are %+v, want %+v", names, got, want)
+		}
+	}
+	want("test, passed, may fail, of an app", forge.CIRun{ID: test, Failed: []string{"test"}, Attempts: 1})
+	want("GitLab pipeline", forge.CIRun{ID: test, Failed: []string{"test"}, Attempts: 1}, forge.CIRun{ID: lint, Failed: []string{"lint"}, Attempts: 1})
+	want("of an app")
+	ok(t, driver.Rerun(t.Context(), forge.CIRun{ID: test}))
+	if err := driver.Rerun(t.Context(), forge.CIRun{ID: test}); err == nil {
+		t.Error("it ran again, though it may not")
+	}
+	var again int64
+	s.With(func(st *gitlabtest.State) { again = st.Statuses[len(st.Statuses)-1].ID })
+	want("test, lint", forge.CIRun{ID: lint, Failed: []string{"lint"}, Attempts: 1}, forge.CIRun{ID: again, Failed: []string{"test"}, Attempts: 2, Busy: true})
+}

@@ -32,9 +32,10 @@ type judgement struct {
 	Silent bool
 }
 
-// judge weighs verdicts: those that are required, or all if none are.
+// judge weighs the verdicts that count.
 func judge(required []string, verdicts []forge.Verdict) (j judgement) {
-	weigh := func(v forge.Verdict) {
+	j.Silent = len(required) == 0 && len(verdicts) == 0
+	for _, v := range counting(required, verdicts) {
 		switch v.State {
 		case forge.Passed:
 		case forge.Failed:
@@ -43,26 +44,22 @@ func judge(required []string, verdicts []forge.Verdict) (j judgement) {
 			j.Missing = append(j.Missing, v.Name)
 		}
 	}
-	if len(required) == 0 {
-		j.Silent = len(verdicts) == 0
-		for _, v := range verdicts {
-			weigh(v)
-		}
-		return j
-	}
 	for _, name := range required {
-		found := false
-		for _, v := range verdicts {
-			if matches(name, v.Name) {
-				found = true
-				weigh(v)
-			}
-		}
-		if !found {
+		if !slices.ContainsFunc(verdicts, func(v forge.Verdict) bool { return matches(name, v.Name) }) {
 			j.Missing = append(j.Missing, name)
 		}
 	}
 	return j
+}
+
+// counting returns the verdicts that count: those that are required, or all if none are.
+func counting(required []string, verdicts []forge.Verdict) (those []forge.Verdict) {
+	for _, v := range verdicts {
+		if len(required) == 0 || slices.ContainsFunc(required, func(name string) bool { return matches(name, v.Name) }) {
+			those = append(those, v)
+		}
+	}
+	return those
 }
 
 // matches reports whether a verdict has a required name, in which * is any text.
@@ -99,6 +96,17 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 	if err != nil || len(failed) == 0 {
 		return check, err
 	}
+	runs, err := f.runs(ctx, check.Head, failed)
+	if err != nil {
+		return forge.Check{}, err
+	}
+	for _, run := range runs {
+		if run.Busy {
+			now := f.Clock()
+			return check, &forge.PendingError{For: []string{"the end of what runs beside " + strings.Join(names(run.Failed), ", ")}, LookAgain: now.Add(lookAfter(now.Sub(pr.UpdatedAt)))}
+		}
+		check.Rerunnable = check.Rerunnable || run.Attempts < 2
+	}
 	return f.failed(ctx, check, failed), nil
 }
 
@@ -117,17 +125,13 @@ func (f *Forge) knowsHead(ctx context.Context, pr forge.PullRequest, head string
 
 // reported returns the server's verdicts that keep the head from being merged.
 func (f *Forge) reported(ctx context.Context, pr forge.PullRequest, head string) ([]forge.Verdict, error) {
-	asked, err := f.Server.Required(ctx, pr.Base)
+	required, verdicts, err := f.verdicts(ctx, pr.Base, head)
 	if err != nil {
-		return nil, fmt.Errorf("ask the forge for the protection of %q: %w", pr.Base, err)
-	}
-	verdicts, err := f.Server.Verdicts(ctx, head)
-	if err != nil {
-		return nil, fmt.Errorf("ask the forge for the checks of %s: %w", head, err)
+		return nil, err
 	}
 	now := f.Clock()
 	age := now.Sub(pr.UpdatedAt)
-	switch j := judge(f.ofOthers(asked.Verdicts, verdicts)); {
+	switch j := judge(required, verdicts); {
 	case len(j.Failed) > 0:
 		return j.Failed, nil
 	case len(j.Missing) > 0:
@@ -138,6 +142,20 @@ func (f *Forge) reported(ctx context.Context, pr forge.PullRequest, head string)
 		return nil, fmt.Errorf("the tests passed here, and on the forge, of %s, %w", head, forge.ErrNoChecks)
 	}
 	return nil, nil
+}
+
+// verdicts asks the server for what is required on a base and was reported about a head, by others than us.
+func (f *Forge) verdicts(ctx context.Context, base, head string) (required []string, verdicts []forge.Verdict, err error) {
+	asked, err := f.Server.Required(ctx, base)
+	if err != nil {
+		return nil, nil, fmt.Errorf("ask the forge for the protection of %q: %w", base, err)
+	}
+	verdicts, err = f.Server.Verdicts(ctx, head)
+	if err != nil {
+		return nil, nil, fmt.Errorf("ask the forge for the checks of %s: %w", head, err)
+	}
+	required, verdicts = f.ofOthers(asked.Verdicts, verdicts)
+	return required, verdicts, nil
 }
 
 // lookAfter returns how long to wait before the next look: the longer it has taken so far, the longer it may still take.

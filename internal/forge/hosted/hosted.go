@@ -65,6 +65,7 @@ var (
 	_ forge.Branches  = (*Forge)(nil)
 	_ forge.Mergeable = (*Forge)(nil)
 	_ forge.Announcer = (*Forge)(nil)
+	_ forge.Rerunner  = (*Forge)(nil)
 )
 
 // New returns the forge. It asks the server nothing.

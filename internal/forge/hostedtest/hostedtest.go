@@ -36,6 +36,7 @@ type Server struct {
 	Issue    string
 	Comments func() []string
 	Pulls    func() int
+	CI       *forgetest.CI
 }
 
 // place is a project whose issues are on a stand-in.
@@ -69,7 +70,7 @@ func Harness(t *testing.T, driver Driver, s Server, way hosted.Way, every int) f
 	t.Helper()
 	p := place{s.URL, cloned(t, s), way}
 	var runs atomic.Int64
-	h := forgetest.Harness{Project: p.Project, Remote: "origin", Every: every, Base: "main", Runs: func() int { return int(runs.Load()) }}
+	h := forgetest.Harness{Project: p.Project, Remote: "origin", Every: every, Base: "main", CI: s.CI, Runs: func() int { return int(runs.Load()) }}
 	h.Open = func(t *testing.T) forge.Forge {
 		t.Helper()
 		opened, err := p.open(t.Context(), process.Host{}, http.DefaultTransport, driver, func(ctx context.Context, c local.Candidate) (local.Verdict, error) {

@@ -90,6 +90,7 @@ func lacking(server forge.Server) (names []string) {
 		has  func() bool
 	}{
 		{"logs of failed checks", func() bool { _, has := server.(forge.Logged); return has }},
+		{"running failed jobs again", func() bool { _, has := server.(forge.CI); return has }},
 		{"publishing verdicts", func() bool { _, has := server.(forge.Publisher); return has }},
 		{"labels", func() bool { _, has := server.(forge.Labeler); return has }},
 		{"reviews", func() bool { _, has := server.(forge.Reviewed); return has }},

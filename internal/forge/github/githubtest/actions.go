@@ -17,6 +17,8 @@ type Job struct {
 	Run   int64
 	Steps []Step
 	Log   string
+	// attempt is the one of the run that it's of.
+	attempt int
 }
 
 // Step is one of a job.
@@ -49,6 +51,7 @@ func (s *Server) Job(commit, name, conclusion string, j Job) (id int64) {
 
 func (s *Server) job(commit, name string, j Job) int64 {
 	id := s.state.id()
+	j.attempt = s.state.Runs[j.Run].Attempt
 	s.state.Jobs[id] = &j
 	s.state.CheckRuns = append(s.state.CheckRuns, &CheckRun{ID: id, Commit: commit, Name: name, Status: "in_progress", App: actions, Started: s.state.tick(),
 		Details: fmt.Sprintf("%s/%s/actions/runs/%d/job/%d", s.URL, s.state.fullName(), j.Run, id)})
@@ -105,6 +108,24 @@ func getJob(c *call) {
 	c.send(200, with(c.example(200).(object), object{"id": id, "run_id": j.Run, "created_at": stamp(c.st.Now), "steps": steps}))
 }
 
+// listJobs lists the jobs of one attempt of a run.
+func listJobs(c *call) {
+	example := c.example(200).(object)
+	item := example["jobs"].([]any)[0].(object)
+	found := []any{}
+	for _, r := range c.st.CheckRuns {
+		if j := c.st.Jobs[r.ID]; j != nil && j.Run == c.id("run_id") && j.attempt == c.number("attempt_number") {
+			job := with(copied(item).(object), object{"id": r.ID, "run_id": j.Run, "run_attempt": j.attempt, "name": r.Name, "head_sha": r.Commit, "status": r.Status,
+				"conclusion": nil, "created_at": stamp(r.Started), "started_at": stamp(r.Started), "completed_at": nil})
+			if r.Completed != nil {
+				job["conclusion"], job["completed_at"] = r.Conclusion, stamp(*r.Completed)
+			}
+			found = append(found, job)
+		}
+	}
+	c.send(200, object{"total_count": len(found), "jobs": page(c, found)})
+}
+
 // getLogs answers with an address in a store, which needs no token.
 func getLogs(c *call) {
 	id := c.id("job_id")
@@ -158,7 +179,7 @@ func rerunFailed(c *call) {
 	default:
 		r.Attempt++
 		for _, job := range c.st.jobsOf(id) {
-			if job.Conclusion != "success" {
+			if job.Conclusion != "success" && job.Conclusion != "skipped" {
 				c.job(job.Commit, job.Name, Job{Run: id})
 			}
 		}
