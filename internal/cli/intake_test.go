@@ -18,7 +18,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// An issue names what it depends on in its text, and its agent sees what was said below it, but no order and nothing of ours.
+// An issue names what it depends on in its text or by the forge's own links, its parent is closed with it, and its agent sees what was said below it, but no order and nothing of ours.
 func TestAnIssueSaysWhatItDependsOnAndWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, ", ci: none")
@@ -44,11 +44,25 @@ func TestAnIssueSaysWhatItDependsOnAndWhatWasSaid(t *testing.T) {
 	h.Comment(42, "grace", "/signalbox run")
 	h.With(func(st *githubtest.State) {
 		st.Issues[42].Labels = []string{"P1", "size/S"}
+		st.Issues[40].Closed, st.Issues[40].Title, st.Issues[40].Parts, st.Issues[42].BlockedBy = false, "All greetings", []int{42}, []int{43}
 	})
 	if out := h.by(0, "list", "--forge", "--json"); !strings.Contains(out, `"priority": "P1"`) || !strings.Contains(out, `"size": "S"`) {
 		t.Errorf("the list is %s", out)
 	}
-	h.by(0, "run", "42")
+	if out := h.by(3, "run", "42"); !strings.Contains(out, "signalbox run 43") {
+		t.Errorf("an open issue that blocks it on the forge is named in\n%s", out)
+	}
+	h.With(func(st *githubtest.State) { st.Issues[42].BlockedBy = nil })
+	h.by(0, "resume", "42")
+	h.With(func(st *githubtest.State) {
+		if !st.Issues[40].Closed {
+			t.Error("the parent is open, and its only part is closed")
+		}
+	})
+	h.By(40, "All parts of this issue are done:", 1)
+	if log := h.agentLog(); !strings.Contains(log, "Number 40, to which it belongs:") || !strings.Contains(log, "All greetings") {
+		t.Errorf("the agent was not told of the parent:\n%s", log)
+	}
 	if log := h.agentLog(); !strings.Contains(log, "grace wrote:\nin capital letters") || strings.Contains(log, "/signalbox run") || strings.Contains(log, "signalbox wrote") {
 		t.Errorf("the agent was told\n%s", log)
 	}

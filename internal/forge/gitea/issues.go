@@ -130,3 +130,29 @@ func (s *Server) Acknowledge(ctx context.Context, remark forge.Remark) error {
 	}
 	return nil
 }
+
+// Links reads which issues block one: Gitea's dependencies. It has no parents and parts.
+func (s *Server) Links(ctx context.Context, number int) (links forge.Links, err error) {
+	type blocker struct {
+		issue
+		Repository struct {
+			FullName string `json:"full_name"`
+		} `json:"repository"`
+	}
+	found, err := pages[blocker](ctx, s, request{method: http.MethodGet, path: "issues/%d/dependencies", args: []any{number}}, maxLinks)
+	if errors.Is(err, forge.ErrNotFound) { // the repository has none
+		return links, nil
+	}
+	if err != nil {
+		return links, fmt.Errorf("read what is linked to issue %d: %w", number, err)
+	}
+	for _, b := range found {
+		if b.State == "open" && b.PullRequest == nil && strings.EqualFold(b.Repository.FullName, s.owner+"/"+s.name) {
+			links.Needs = append(links.Needs, b.Number)
+		}
+	}
+	return links, nil
+}
+
+// maxLinks bounds what is read of an issue's dependencies.
+const maxLinks = 100

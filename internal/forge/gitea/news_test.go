@@ -112,3 +112,33 @@ func TestTheServerTellsWhenATextWasEdited(t *testing.T) {
 		t.Errorf("with an order at %s as the last change: %+v", order.CreatedAt, last)
 	}
 }
+
+func TestWhatBlocksAnIssueIsRead(t *testing.T) {
+	t.Parallel()
+	at := newTarget(t)
+	driver, err := at.driver(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var numbers []int
+	for range 3 {
+		made, err := driver.CreateIssue(t.Context(), "An issue", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers = append(numbers, made.Number)
+	}
+	for _, blocker := range numbers[1:] {
+		at.call(t, http.MethodPost, fmt.Sprintf("/issues/%d/dependencies", numbers[0]), map[string]any{"owner": bot, "repo": at.Name, "index": blocker}, nil)
+	}
+	if err := driver.CloseIssue(t.Context(), numbers[1]); err != nil {
+		t.Fatal(err)
+	}
+	if links, err := driver.Links(t.Context(), numbers[0]); err != nil || !slices.Equal(links.Needs, numbers[2:]) {
+		t.Errorf("it needs %v (%v), want %v", links.Needs, err, numbers[2:])
+	}
+	at.call(t, http.MethodPatch, "", map[string]any{"has_issues": true, "internal_tracker": map[string]any{"enable_issue_dependencies": false}}, nil)
+	if links, err := driver.Links(t.Context(), numbers[0]); err != nil || links.Needs != nil {
+		t.Errorf("without dependencies, it needs %v (%v)", links.Needs, err)
+	}
+}

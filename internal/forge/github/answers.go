@@ -27,6 +27,12 @@ type issueAnswer struct {
 	UpdatedAt     time.Time `json:"updated_at"`
 	// PullRequest is there if the issue is one.
 	PullRequest *struct{} `json:"pull_request"`
+	// What GitHub links to it by itself: a parent, parts, and open issues that block it.
+	ParentURL string              `json:"parent_issue_url"`
+	Parts     struct{ Total int } `json:"sub_issues_summary"`
+	Blocked   struct {
+		By int `json:"blocked_by"`
+	} `json:"issue_dependencies_summary"`
 }
 
 type commentAnswer struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"signalbox/internal/forge"
@@ -130,4 +131,47 @@ func (s *Server) CloseIssue(ctx context.Context, number int) error {
 	closed := map[string]string{"state": "closed", "state_reason": "completed"}
 	_, err := s.call(ctx, request{method: http.MethodPatch, path: "issues/%d", args: []any{number}, in: closed})
 	return s.wrap(err, "close issue %d", number)
+}
+
+// Links reads what is linked to an issue. What its own answer doesn't count costs no call.
+func (s *Server) Links(ctx context.Context, number int) (forge.Links, error) {
+	var links forge.Links
+	about, _, err := get[issueAnswer](ctx, s, nil, "issues/%d", number)
+	if err == nil && about.Parts.Total > 0 {
+		links.Parts, err = s.linked(ctx, "issues/%d/sub_issues", number)
+	}
+	var blockers []forge.Issue
+	if err == nil && about.Blocked.By > 0 {
+		blockers, err = s.linked(ctx, "issues/%d/dependencies/blocked_by", number)
+	}
+	if err != nil {
+		return links, s.wrap(err, "read what is linked to issue %d", number)
+	}
+	for _, i := range blockers {
+		if !i.Closed && i.Number != 0 {
+			links.Needs = append(links.Needs, i.Number)
+		}
+	}
+	ours := s.at.api.String() + "repos/" + s.owner + "/" + s.name + "/issues/"
+	if len(about.ParentURL) > len(ours) && strings.EqualFold(about.ParentURL[:len(ours)], ours) {
+		links.Parent, _ = strconv.Atoi(about.ParentURL[len(ours):]) // 0 if it is no number
+	}
+	return links, nil
+}
+
+// linked reads a list of issues, which may be in other repositories.
+func (s *Server) linked(ctx context.Context, path string, number int) (found []forge.Issue, err error) {
+	err = pages(func(page url.Values) ([]*issueAnswer, *http.Response, error) {
+		return get[[]*issueAnswer](ctx, s, page, path, number)
+	}, func(i *issueAnswer) bool {
+		if i != nil {
+			one := issue(i)
+			if !strings.EqualFold(i.RepositoryURL, s.at.api.String()+"repos/"+s.owner+"/"+s.name) {
+				one.Number = 0
+			}
+			found = append(found, one)
+		}
+		return true
+	})
+	return found, err
 }

@@ -1,13 +1,18 @@
 package github_test
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/github/githubtest"
+	"signalbox/internal/forge/hosted"
+	"signalbox/internal/store"
 )
 
 func TestIssueIsWhatGitHubHas(t *testing.T) {
@@ -150,5 +155,89 @@ func TestLabelsAreAddedAndRemovedOnce(t *testing.T) {
 	}
 	if writes != 4 {
 		t.Errorf("%d calls write, want 4: three on the issue, once, and one on the pull request", writes)
+	}
+}
+
+func TestWhatGitHubLinksIsRead(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	parent, part, other, elsewhere := s.Issue("Parent", ""), s.Issue("Part", ""), s.Issue("Other", ""), s.Issue("Elsewhere", "")
+	s.Requests()
+	if got := must(driver.Links(t.Context(), part))(t); got.Parent != 0 || got.Parts != nil || got.Needs != nil || len(s.Requests()) != 1 {
+		t.Errorf("an issue alone has %+v", got)
+	}
+	s.With(func(st *githubtest.State) {
+		st.Issues[parent].Parts, st.Issues[part].BlockedBy = []int{part, elsewhere}, []int{other, elsewhere}
+		st.Issues[elsewhere].Transferred = "octo-org/other"
+	})
+	got := must(driver.Links(t.Context(), parent))(t)
+	if got.Parent != 0 || len(got.Parts) != 2 || got.Parts[0].Number != part || got.Parts[0].Title != "Part" || got.Parts[1].Number != 0 || got.Parts[1].Page == "" {
+		t.Errorf("the parent has %+v", got)
+	}
+	if got := must(driver.Links(t.Context(), part))(t); got.Parent != parent || !slices.Equal(got.Needs, []int{other}) {
+		t.Errorf("the part has %+v", got)
+	}
+	_, err := driver.Links(t.Context(), 99)
+	wantIs(t, err, forge.ErrNotFound)
+}
+
+// cutOff is a connection that breaks after some calls that change something: before the next one, or once that is performed.
+type cutOff struct {
+	left       int
+	lose, over bool
+}
+
+func (c *cutOff) RoundTrip(r *http.Request) (*http.Response, error) {
+	changes := r.Method != http.MethodGet
+	cut := c.over || changes && c.left == 0
+	if cut && (c.over || !c.lose) {
+		c.over = true
+		return nil, errors.New("the connection is gone")
+	}
+	if changes {
+		c.left--
+	}
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if cut && err == nil {
+		c.over = true
+		return nil, errors.Join(answer.Body.Close(), errors.New("the answer is lost"))
+	}
+	return answer, err
+}
+
+// A run closes an issue that is the last open part of another, which is the last one of a third. It's cut off at each call, and repeated: each is
+// closed once, with one comment that names its parts.
+func TestAParentIsClosedOnceWithTheLastOfItsParts(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t)
+	documents := must(store.Open(t.Context(), store.Config{Root: t.TempDir()}))(t)
+	for cut, done := 0, false; !done; cut++ {
+		top, parent, first, last, open := s.Issue("Top", ""), s.Issue("Parent", ""), s.Issue("First @ada", ""), s.Issue("Last", ""), s.Issue("Open", "")
+		s.With(func(st *githubtest.State) {
+			st.Issues[top].Parts, st.Issues[parent].Parts = []int{parent}, []int{first, last, open}
+		})
+		closes := func(over http.RoundTripper, number int) error {
+			return hosted.New(hosted.Config{Server: must(driverAt(s.URL, over))(t), Store: documents, Clock: time.Now}).CloseRequest(t.Context(), forge.Request{Number: number}, "")
+		}
+		ok(t, closes(http.DefaultTransport, first))
+		ok(t, closes(http.DefaultTransport, open))
+		s.With(func(st *githubtest.State) {
+			if st.Issues[parent].Closed || !st.Issues[first].Closed {
+				t.Fatalf("with a part that is open, the parent is %+v", st.Issues[parent])
+			}
+		})
+		done = closes(&cutOff{left: cut / 2, lose: cut%2 == 1}, last) == nil
+		ok(t, closes(http.DefaultTransport, last))
+		s.With(func(st *githubtest.State) {
+			said := map[int][]string{}
+			for _, c := range st.Comments {
+				said[c.Number] = append(said[c.Number], c.Body)
+			}
+			if !st.Issues[top].Closed || !st.Issues[parent].Closed || len(said[parent]) != 1 || len(said[top]) != 1 || len(said[last]) != 0 {
+				t.Errorf("cut off at %d, the issues are %+v and %+v, with the comments %v", cut, st.Issues[top], st.Issues[parent], said)
+			} else if body := said[parent][0]; !strings.Contains(body, "All parts of this issue are done:") || !strings.Contains(body, "Last") || strings.Contains(body, "@ada") {
+				t.Errorf("the comment is %q", body)
+			}
+		})
 	}
 }

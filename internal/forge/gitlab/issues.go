@@ -129,3 +129,18 @@ func (s *Server) Acknowledge(ctx context.Context, remark forge.Remark) error {
 	}
 	return s.wrap(err, "acknowledge comment %d on %s", remark.ID, remark.On)
 }
+
+// Links reads which issues block one. Its parent and its parts are in no REST call.
+func (s *Server) Links(ctx context.Context, number int) (links forge.Links, err error) {
+	type relation struct {
+		issue
+		Kind string `json:"link_type"`
+	}
+	related, _, err := get[[]relation](ctx, s, nil, "issues/%d/links", number)
+	for _, r := range related {
+		if r.Kind == "is_blocked_by" && r.State == "opened" && strings.HasPrefix(r.Page, s.page+"/"+s.path+"/-/") {
+			links.Needs = append(links.Needs, r.IID)
+		}
+	}
+	return links, s.wrap(err, "read what is linked to issue %d", number)
+}

@@ -197,3 +197,18 @@ func TestUnchangedAnswersAreReusedAndCallsCounted(t *testing.T) {
 		t.Errorf("the issue is %+v", got)
 	}
 }
+
+func TestWhatBlocksAnIssueIsRead(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	number, open, closed, elsewhere := s.Issue("Count", ""), s.Issue("Open", ""), s.Issue("Closed", ""), s.Issue("Elsewhere", "")
+	s.With(func(st *gitlabtest.State) {
+		st.Issues[closed].Closed, st.Issues[elsewhere].MovedTo = true, 77
+		st.Issues[number].BlockedBy = []int{open, closed, elsewhere}
+	})
+	if got := must(driver.Links(t.Context(), number))(t); !slices.Equal(got.Needs, []int{open}) {
+		t.Errorf("it needs %v", got.Needs)
+	}
+	_, err := driver.Links(t.Context(), 99)
+	wantIs(t, err, forge.ErrNotFound)
+}

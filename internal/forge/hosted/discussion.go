@@ -38,6 +38,9 @@ func (f *Forge) discussed(ctx context.Context, ref string, asOf *ordered) (forge
 	if r.Said, err = said(remarks, me.Name, func(place int) (bool, error) { return asOf.counts(ctx, remarks, place) }); err != nil {
 		return r, err
 	}
+	if err := f.link(ctx, &r); err != nil {
+		return r, err
+	}
 	for _, s := range r.Said {
 		r.Attachments = attachments(r.Attachments, s.Body)
 	}

@@ -164,7 +164,13 @@ func (f *Forge) issueWith(ctx context.Context, mark string) (forge.Issue, error)
 	return forge.Issue{}, forge.ErrNotFound
 }
 
-// CloseRequest closes the issue. The progress comment names the commit.
+// CloseRequest closes the issue, and those of which it was the last open part. The progress comment names the commit.
 func (f *Forge) CloseRequest(ctx context.Context, request forge.Request, _ string) error {
-	return f.Server.CloseIssue(ctx, request.Number)
+	if err := f.Server.CloseIssue(ctx, request.Number); err != nil {
+		return err
+	}
+	if err := f.unlessRefused(ctx, "close the parent issue", f.closeParents(ctx, request.Number)); err != nil {
+		return fmt.Errorf("close the parent of issue %d: %w", request.Number, err)
+	}
+	return nil
 }

@@ -66,6 +66,13 @@ func (c *call) issueJSON(example object, number int, i *Issue) object {
 		"created_at": stamp(i.Created), "updated_at": stamp(i.Updated), "repository_url": c.address(""), "url": c.address("/issues/%d", number),
 		"html_url": c.page("/issues/%d", number), "state_reason": nil, "locked": false, "active_lock_reason": nil,
 	})
+	made["parent_issue_url"], made["sub_issues_summary"] = nil, object{"total": len(i.Parts), "completed": 0, "percent_completed": 0}
+	made["issue_dependencies_summary"] = object{"blocked_by": len(i.BlockedBy), "blocking": 0, "total_blocked_by": len(i.BlockedBy), "total_blocking": 0}
+	for parent, other := range c.st.Issues {
+		if slices.Contains(other.Parts, number) {
+			made["parent_issue_url"] = c.address("/issues/%d", parent)
+		}
+	}
 	if i.Closed {
 		made["closed_at"], made["state_reason"] = stamp(i.Updated), "completed"
 	}
@@ -124,6 +131,25 @@ func getIssue(c *call) {
 
 func (c *call) pullExample() object {
 	return object{"pull_request": object{"url": c.address("/pulls/1"), "html_url": c.page("/pull/1"), "diff_url": c.page("/pull/1.diff"), "patch_url": c.page("/pull/1.patch")}}
+}
+
+// listLinked answers the issues that one has in a list.
+func listLinked(of func(*Issue) []int) func(*call) {
+	return func(c *call) {
+		i, ok := c.found()
+		if !ok {
+			return
+		}
+		var found []any
+		for _, number := range of(i) {
+			made := c.issueJSON(c.published("issue").(object), number, c.st.Issues[number])
+			if elsewhere := c.st.Issues[number].Transferred; elsewhere != "" {
+				made["repository_url"] = c.URL + "/api/v3/repos/" + elsewhere
+			}
+			found = append(found, made)
+		}
+		c.send(200, page(c, found))
+	}
 }
 
 func createIssue(c *call) {

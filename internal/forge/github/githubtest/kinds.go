@@ -11,6 +11,8 @@ type Issue struct {
 	Created, Updated    time.Time
 	// Labelings are who set labels, and when.
 	Labelings []Labeling
+	// Parts and BlockedBy are numbers of other issues.
+	Parts, BlockedBy []int
 	// Edited is when the body was, Renamed are when the title was.
 	Edited  *time.Time
 	Renamed []time.Time

@@ -11,6 +11,8 @@ func init() { // handlers look at the table by the server
 		"POST /repos/{owner}/{repo}/issues":                                              createIssue,
 		"GET /repos/{owner}/{repo}/issues/{issue_number}":                                getIssue,
 		"PATCH /repos/{owner}/{repo}/issues/{issue_number}":                              editIssue,
+		"GET /repos/{owner}/{repo}/issues/{issue_number}/sub_issues":                     listLinked(func(i *Issue) []int { return i.Parts }),
+		"GET /repos/{owner}/{repo}/issues/{issue_number}/dependencies/blocked_by":        listLinked(func(i *Issue) []int { return i.BlockedBy }),
 		"GET /search/issues":                                                             searchIssues,
 		"POST /repos/{owner}/{repo}/issues/{issue_number}/labels":                        addLabels,
 		"DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}":               removeLabel,

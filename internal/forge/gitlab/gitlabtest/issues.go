@@ -14,8 +14,10 @@ type Issue struct {
 	Labels              []string
 	Closed              bool
 	// MovedTo is the issue elsewhere that took its place; 0 if it did not move.
-	MovedTo          int64
-	Labelings        []Labeling
+	MovedTo   int64
+	Labelings []Labeling
+	// BlockedBy are numbers of other issues; one that moved is in another project.
+	BlockedBy        []int
 	Created, Updated time.Time
 }
 
@@ -128,6 +130,25 @@ func listIssues(c *call) {
 		found = append(found, c.issueJSON(number, i))
 	}
 	c.list(c.byUpdate(found))
+}
+
+func listLinks(c *call) {
+	_, i := c.issue()
+	if i == nil {
+		return
+	}
+	var found []any
+	for _, number := range i.BlockedBy {
+		made := c.issueJSON(number, c.st.Issues[number])
+		delete(made, "moved_to_id")
+		delete(made, "issue_type")
+		made["link_type"], made["issue_link_id"] = "is_blocked_by", 1
+		if c.st.Issues[number].MovedTo != 0 {
+			made["web_url"] = fmt.Sprintf("%s/octo/other/-/issues/%d", c.URL, number)
+		}
+		found = append(found, made)
+	}
+	c.list(found)
 }
 
 func createIssue(c *call) {

@@ -52,6 +52,7 @@ func init() { // handlers look at the table by the server
 		"POST " + project + "/issues/{p3}/notes/{p5}/award_emoji":         award,
 		"GET " + project + "/merge_requests/{p3}/pipelines":               listPipelines,
 		"GET " + project + "/issues/{p3}/resource_label_events":           listLabelings,
+		"GET " + project + "/issues/{p3}/links":                           listLinks,
 		"GET " + project + "/merge_requests":                              listMerges,
 		"POST " + project + "/merge_requests":                             createMerge,
 		"GET " + project + "/merge_requests/{p3}":                         getMerge,
