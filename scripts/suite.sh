@@ -16,8 +16,8 @@ shared="$shared|TestATerminal|TestAtATerminal|TestHealWatch|TestARunningPass|Tes
 shared="$shared|TestNetworkConformance|TestOnlyOneCommandAtATime|TestConformance/HOME_kept|TestASecondSignalbox"
 # In these nothing runs beside anything: they judge, read or write texts, or walk every state of a run.
 alone=$(cd internal && go list . ./commandline ./config ./environment/detect ./health/... ./pipeline ./registry ./schema ./workflow/...)
-# Here too, of a package where other tests do share memory: thousands of histories, one after the other.
-histories=TestWhateverBecomesOfWebhooksTheEndIsTheSame
+# Here too, of packages where other tests do share memory: thousands of histories, and of calls, one after the other.
+histories='TestWhateverBecomesOfWebhooksTheEndIsTheSame|TestAnHourOfFiftyRuns'
 # The longest come first, so that no core is idle at the end.
 longest='./internal/environment/container ./internal/store ./internal/forge/local ./internal/session ./internal/git'
 agents='./internal/agent/claude ./internal/agent/codex ./internal/agent/opencode ./internal/agent/pi ./internal/agent/gemini'
@@ -48,7 +48,7 @@ plain)
 	# Most stories wait for programs most of the time. Those that the race detector watches run once, there.
 	failed=
 	go test $quick $again -timeout 75m $alone || failed=1
-	go test $quick $again -run "$histories" ./internal/app/intake || failed=1
+	go test $quick $again -run "$histories" ./internal/app/intake ./internal/forge/github || failed=1
 	go test $quick $again -timeout 75m -parallel "$(($(nproc) * 2))" ${race:+-skip "$shared"} $plain || failed=1
 	[ -z "$failed" ]
 	;;

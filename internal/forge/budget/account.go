@@ -19,6 +19,8 @@ type account struct {
 	mu sync.Mutex
 	// last is the state as this process saw it last. It is all there is if no file can be used.
 	last state
+	// unsent counts calls that were not sent. They are written with the next one that is.
+	unsent Count
 }
 
 func newAccount(in *folder, id string, begun state, now func() time.Time) *account {
@@ -46,8 +48,10 @@ func (a *account) learn(ctx context.Context, seen sighting) {
 	a.update(ctx, func(s *state) { s.learn(seen, a.now()) })
 }
 
-func (a *account) count(ctx context.Context, change func(*Count)) {
-	a.update(ctx, func(s *state) { s.count(a.now(), change) })
+func (a *account) count(change func(*Count)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	change(&a.unsent)
 }
 
 // update changes what is shared, also after the call's end. If it can't be changed, this process remembers it alone.
@@ -56,12 +60,14 @@ func (a *account) update(ctx context.Context, change func(*state)) {
 	defer a.mu.Unlock()
 	changed := func(s *state) {
 		s.prune(a.now())
+		s.count(a.now(), func(c *Count) { c.add(a.unsent) })
 		change(s)
 		a.last = *s
 	}
 	if a.file == nil || !a.file.update(context.WithoutCancel(ctx), a.begun, changed) {
 		changed(&a.last)
 	}
+	a.unsent = Count{}
 }
 
 // Use is what is known of one credential.
@@ -80,7 +86,10 @@ func (a *account) use() Use {
 	a.heldUntil("")
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.last.use(a.now())
+	u := a.last.use(a.now())
+	u.Hour.add(a.unsent)
+	u.Day.add(a.unsent)
+	return u
 }
 
 func (s *state) use(now time.Time) Use {

@@ -44,6 +44,9 @@ var keptHeaders = []string{"Content-Type", "Etag", "Last-Modified", "Link"}
 // kept returns an answer as it is kept.
 func (a answer) kept() answer {
 	header := http.Header{}
+	if a.status != http.StatusOK {
+		a.header = http.Header{"Content-Type": a.header["Content-Type"]}
+	}
 	for _, name := range keptHeaders {
 		if values := a.header[name]; len(values) > 0 {
 			header[name] = values
@@ -66,12 +69,16 @@ func (a answer) condition(h http.Header) bool {
 	return false
 }
 
-// worthKeeping reports whether an answer can serve again: it is whole, an API's, and the server can confirm it, or it is wanted again soon.
+// worthKeeping reports whether an answer can serve again: it is whole, an API's, and the server can confirm it, or it is wanted again soon. That there is
+// nothing, or a right is missing, is wanted again only then.
 func (a answer) worthKeeping(soon bool) bool {
 	kind, _, err := mime.ParseMediaType(a.header.Get("Content-Type"))
 	api := err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
-	if a.status != http.StatusOK || !api || len(a.body) > maxKeptAnswer || !json.Valid(a.body) {
+	if !api || len(a.body) > maxKeptAnswer || !json.Valid(a.body) {
 		return false
+	}
+	if a.status != http.StatusOK {
+		return soon && (a.status == http.StatusNotFound || a.status == http.StatusForbidden)
 	}
 	if a.header.Get("ETag") != "" || soon {
 		return true

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -87,17 +88,44 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if a == nil {
 		return t.Base.RoundTrip(req)
 	}
-	if req.Method != http.MethodGet {
-		defer a.flights.written()
+	key, reads, err := keyOf(req)
+	if err != nil {
+		return nil, err
 	}
-	if req.Method != http.MethodGet || !strings.Contains(req.Header.Get("Accept"), "json") {
+	if !reads {
+		if req.Method != http.MethodGet {
+			defer a.flights.written()
+		}
 		return t.send(a, req)
 	}
-	found, err := t.read(a, req)
+	if req.Body != nil {
+		defer func() { _ = req.Body.Close() }()
+	}
+	found, err := t.read(a, key, req)
 	if err != nil {
 		return nil, err
 	}
 	return found.response(req), nil
+}
+
+// keyOf names what a call reads, and reports whether it only reads. A POST does, such as a query of GraphQL, if its caller would take a recent answer.
+func keyOf(req *http.Request) (key string, reads bool, err error) {
+	key = req.URL.RequestURI() + " " + req.Header.Get("Accept")
+	switch {
+	case !strings.Contains(req.Header.Get("Accept"), "json"):
+		return "", false, nil
+	case req.Method == http.MethodGet:
+		return key, true, nil
+	case req.Method != http.MethodPost || forge.RecentEnough(req.Context()) == 0 || req.GetBody == nil:
+		return "", false, nil
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return "", false, err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(sum, body)
+	return key + " " + hex.EncodeToString(sum.Sum(nil)), true, errors.Join(err, body.Close())
 }
 
 // account is what is known of a call's credential; nil if it shows none, as to a place that a server redirects to.
@@ -125,16 +153,21 @@ func (t *Transport) account(req *http.Request) *account {
 }
 
 // read joins an equal call under way, takes an answer that the caller finds recent enough, or asks whether what was read before still holds.
-func (t *Transport) read(a *account, req *http.Request) (answer, error) {
-	key := req.URL.RequestURI() + " " + req.Header.Get("Accept")
+func (t *Transport) read(a *account, key string, req *http.Request) (answer, error) {
 	if age := forge.RecentEnough(req.Context()); age > 0 {
 		if known, ok := a.answers.get(key); ok && !known.at.After(t.Now()) && t.Now().Sub(known.at) <= age {
-			a.count(req.Context(), func(c *Count) { c.Recent++ })
+			a.count(func(c *Count) { c.Recent++ })
 			return known, nil
 		}
 	}
-	return a.flights.do(req.Context(), key, func() { a.count(req.Context(), func(c *Count) { c.Joined++ }) }, func(ctx context.Context) (answer, error) {
+	return a.flights.do(req.Context(), key, func() { a.count(func(c *Count) { c.Joined++ }) }, func(ctx context.Context) (answer, error) {
 		asked := req.Clone(ctx)
+		if req.GetBody != nil {
+			var err error
+			if asked.Body, err = req.GetBody(); err != nil {
+				return answer{}, err
+			}
+		}
 		known, ok := a.answers.get(key)
 		if ok {
 			ok = known.condition(asked.Header)
@@ -152,7 +185,8 @@ func (t *Transport) read(a *account, req *http.Request) (answer, error) {
 			return answer{}, err
 		}
 		fresh := answer{status: resp.StatusCode, header: resp.Header, body: body, at: t.Now()}
-		if fresh.worthKeeping(forge.RecentEnough(ctx) > 0) {
+		soon := forge.RecentEnough(ctx) > 0
+		if fresh.worthKeeping(soon) && (fresh.status == http.StatusOK || a.heldUntil(t.limitOf(req)).IsZero()) {
 			a.answers.put(key, fresh)
 		}
 		return fresh, nil
@@ -161,12 +195,9 @@ func (t *Transport) read(a *account, req *http.Request) (answer, error) {
 
 // send sends a call, unless the server would refuse it now, and learns from the answer.
 func (t *Transport) send(a *account, req *http.Request) (*http.Response, error) {
-	limit := ""
-	if t.Limit != nil {
-		limit = t.Limit(req)
-	}
+	limit := t.limitOf(req)
 	if until := a.heldUntil(limit); !until.IsZero() {
-		a.count(req.Context(), func(c *Count) { c.Held++ })
+		a.count(func(c *Count) { c.Held++ })
 		return t.held(req, until), nil
 	}
 	resp, err := t.Base.RoundTrip(req)
@@ -182,6 +213,13 @@ func (t *Transport) send(a *account, req *http.Request) (*http.Response, error) 
 	}
 	a.learn(req.Context(), seen)
 	return resp, nil
+}
+
+func (t *Transport) limitOf(req *http.Request) string {
+	if t.Limit == nil {
+		return ""
+	}
+	return t.Limit(req)
 }
 
 // peeked returns the beginning of a body, and the body with it.

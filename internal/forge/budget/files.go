@@ -185,6 +185,7 @@ func (f *folder) answers(id string) *answerFiles {
 type meta struct {
 	Version int         `json:"version"`
 	Key     string      `json:"key"`
+	Status  int         `json:"status"`
 	Header  http.Header `json:"header"`
 	Sum     string      `json:"sum"`
 }
@@ -213,11 +214,11 @@ func (a *answerFiles) get(key string) (answer, bool) {
 	if json.Unmarshal(line, &m) != nil || m.Version != version || m.Key != key || m.Sum != sumOf(body) {
 		return answer{}, false
 	}
-	return answer{status: http.StatusOK, header: m.Header, body: body, at: at}, true
+	return answer{status: m.Status, header: m.Header, body: body, at: at}, true
 }
 
 func (a *answerFiles) put(key string, fresh answer) {
-	line, err := json.Marshal(meta{version, key, fresh.kept().header, sumOf(fresh.body)})
+	line, err := json.Marshal(meta{version, key, fresh.status, fresh.kept().header, sumOf(fresh.body)})
 	if err != nil || len(line) > maxMeta || os.MkdirAll(a.path, 0o700) != nil {
 		return
 	}

@@ -54,6 +54,9 @@ type pullAnswer struct {
 	State       string
 	Draft       bool
 	Merged      bool
+	UpdatedAt   time.Time `json:"updated_at"`
+	// ReviewComments is nil in lists.
+	ReviewComments *int `json:"review_comments"`
 	// Mergeable is nil while GitHub computes it.
 	Mergeable *bool
 	Head      struct {

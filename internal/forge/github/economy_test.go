@@ -123,10 +123,11 @@ func TestCallsAreCountedByKind(t *testing.T) {
 	_ = driver.Label(t.Context(), forge.OnPull(p.Number), []string{"x"}, nil)
 	_ = driver.Label(t.Context(), forge.OnPull(p.Number), nil, []string{"x"})
 	_ = must(driver.Threads(t.Context(), p.Number))(t)
+	_ = must(driver.Whoami(t.Context()))(t)
 	want := map[string][]string{
 		"app": {"GET installation", "POST app/installations/*/access_tokens"},
 		"installation": {"DELETE issues/*/labels/*", "GET branches/*/protection", "GET collaborators/*/permission", "GET commits/*/check-runs", "GET commits/*/status",
-			"GET issues/*", "GET rules/branches/*", "POST graphql", "POST issues/*/labels", "POST pulls"},
+			"GET issues/*", "GET pulls/*", "GET rules/branches/*", "POST graphql", "POST issues/*/labels", "POST pulls"},
 	}
 	uses := calls.Use()
 	if len(uses) != len(want) {

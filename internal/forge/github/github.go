@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"signalbox/internal/forge"
@@ -44,6 +45,10 @@ type Server struct {
 	unredirected, plain *http.Client
 	transport           *rest.Transport
 	now                 func() time.Time
+
+	mu sync.Mutex
+	// threads are the discussions that were read, by pull request. They only save calls.
+	threads map[int]seenThreads
 }
 
 var (

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/budget"
 	"signalbox/internal/forge/forgetest"
 	"signalbox/internal/forge/github"
 	"signalbox/internal/forge/github/githubtest"
@@ -20,8 +21,10 @@ import (
 func TestMain(m *testing.M) { hostedtest.Main(m, driverAt, githubtest.End) }
 
 func driverAt(url string, over http.RoundTripper) (forge.Server, error) {
+	c := counted(time.Now)
+	c.Base = over
 	return github.New(github.Config{
-		URL: url, Owner: githubtest.Owner, Name: githubtest.Name, Token: token("ghp_ada"), Client: &http.Client{Transport: over}, Now: time.Now,
+		URL: url, Owner: githubtest.Owner, Name: githubtest.Name, Token: token("ghp_ada"), Client: &http.Client{Transport: budget.New(c)}, Now: time.Now,
 	})
 }
 

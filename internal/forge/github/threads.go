@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -31,8 +32,55 @@ type threadComment struct {
 	}
 }
 
-// Threads reads all discussions, resolved ones too, each with its first 50 comments.
-func (s *Server) Threads(ctx context.Context, number int) (found []forge.Thread, err error) {
+// seenThreads are the discussions of a pull request when they were read.
+type seenThreads struct {
+	found []forge.Thread
+	// read is when, and updated when the pull request changed last, by the server's clock.
+	read, updated time.Time
+}
+
+const (
+	// sameLook is how long what was read of a pull request serves the same look at it.
+	sameLook = 5 * time.Second
+	// settled is how long after a change all of GitHub's servers are sure to show it.
+	settled = time.Minute
+	// seenFor is how long the discussions of a pull request that doesn't change are good. A comment changes it; that someone resolved or reopened a
+	// discussion may not.
+	seenFor = 30 * time.Minute
+	// maxSeen bounds the memory for discussions.
+	maxSeen = 500
+)
+
+// Threads returns all discussions, resolved ones too, each with its first 50 comments. GraphQL confirms nothing for free, so they are read again only
+// if the pull request, which REST confirms, has changed since.
+func (s *Server) Threads(ctx context.Context, number int) ([]forge.Thread, error) {
+	pull, _, err := get[pullAnswer](forge.Recent(ctx, sameLook), s, nil, "pulls/%d", number)
+	if err != nil {
+		return nil, s.wrap(err, "read pull request %d", number)
+	}
+	if pull.ReviewComments != nil && *pull.ReviewComments == 0 {
+		return nil, nil
+	}
+	now := s.now().Add(s.transport.Skew())
+	s.mu.Lock()
+	seen, known := s.threads[number]
+	s.mu.Unlock()
+	if known && seen.updated.Equal(pull.UpdatedAt) && seen.read.Sub(seen.updated) >= settled && now.Sub(seen.read) <= seenFor {
+		return slices.Clone(seen.found), nil
+	}
+	found, err := s.readThreads(ctx, number)
+	if err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.threads == nil || len(s.threads) >= maxSeen {
+			s.threads = map[int]seenThreads{}
+		}
+		s.threads[number] = seenThreads{slices.Clone(found), now, pull.UpdatedAt}
+	}
+	return found, err
+}
+
+func (s *Server) readThreads(ctx context.Context, number int) (found []forge.Thread, err error) {
 	variables := s.numbered(number)
 	for range maxPages {
 		var answer struct {
@@ -85,6 +133,9 @@ func (t thread) converted(on forge.Subject) forge.Thread {
 
 // Answer replies, and then resolves if asked to. An empty body is no reply.
 func (s *Server) Answer(ctx context.Context, number int, t forge.Thread, body string, resolve bool) error {
+	s.mu.Lock()
+	delete(s.threads, number) // who looks whether this was performed must see it
+	s.mu.Unlock()
 	if body != "" {
 		if err := s.query(ctx, replyMutation, map[string]any{"thread": t.ID, "body": body}, nil); err != nil {
 			return s.wrap(err, "answer in a thread of %d", number)

@@ -25,6 +25,7 @@ type webhook struct {
 	CheckRun   *checked `json:"check_run"`
 	CheckSuite *checked `json:"check_suite"`
 	SHA        string   `json:"sha"`
+	State      string
 }
 
 type account struct{ Login, Type string }
@@ -64,13 +65,16 @@ func (w webhook) wake(event string) (wake forge.Wake) {
 		}
 		wake.MayStart = len(wake.Numbers) > 0 && w.order(event)
 	case "check_run", "check_suite":
+		if w.Action != "completed" { // a run waits for the end of checks
+			return wake
+		}
 		for _, about := range []*checked{w.CheckRun, w.CheckSuite} {
 			if about != nil {
 				wake = about.wake(wake)
 			}
 		}
 	case "status":
-		if fullID().MatchString(w.SHA) {
+		if fullID().MatchString(w.SHA) && w.State != "pending" {
 			wake.Commit = w.SHA
 		}
 	}

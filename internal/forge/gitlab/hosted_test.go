@@ -21,7 +21,8 @@ import (
 func TestMain(m *testing.M) { hostedtest.Main(m, driverAt, gitlabtest.End) }
 
 func driverAt(url string, over http.RoundTripper) (forge.Server, error) {
-	return gitlab.New(gitlab.Config{URL: url, Path: gitlabtest.Path, Token: token("glpat-ada"), Client: &http.Client{Transport: over}, Now: time.Now})
+	calls := budget.New(budget.Config{Base: over, Kind: gitlab.Kind, Now: time.Now})
+	return gitlab.New(gitlab.Config{URL: url, Path: gitlabtest.Path, Token: token("glpat-ada"), Client: &http.Client{Transport: calls}, Now: time.Now})
 }
 
 func token(text string) func(context.Context) (string, error) {

@@ -18,6 +18,12 @@ const (
 	grace = 2 * time.Minute
 	// maxLog is how many bytes of the log of a failed step are shown, and maxLogs those of all together.
 	maxLog, maxLogs = 16 << 10, 48 << 10
+	// soon is when to look for what the server is about to show.
+	soon = 10 * time.Second
+	// sameLook is how long what was read of a pull request serves the same look at it.
+	sameLook = 5 * time.Second
+	// rulesFor is how old the rules of a branch may be while a run waits. A merge reads them anew.
+	rulesFor = 5 * time.Minute
 	// maxNames is how many missing verdicts are named.
 	maxNames = 10
 )
@@ -75,7 +81,7 @@ func matches(required, name string) bool {
 // Checks tests the merge candidate here first: what fails here need not be waited for. Then it reads what the server says about exactly the
 // head.
 func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
-	pr, p, err := f.look(ctx, number)
+	pr, p, err := f.look(forge.Recent(ctx, sameLook), number)
 	if err != nil {
 		return forge.Check{}, fmt.Errorf("check pull request: %w", err)
 	}
@@ -92,7 +98,7 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 	if err := f.knowsHead(ctx, pr, check.Head); err != nil {
 		return forge.Check{}, fmt.Errorf("check pull request %d: %w", number, err)
 	}
-	failed, err := f.reported(ctx, pr, check.Head)
+	failed, err := f.reported(ctx, pr, check.Head, rulesFor)
 	if err != nil || len(failed) == 0 {
 		return check, err
 	}
@@ -102,8 +108,7 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 	}
 	for _, run := range runs {
 		if run.Busy {
-			now := f.Clock()
-			return check, &forge.PendingError{For: []string{"the end of what runs beside " + strings.Join(names(run.Failed), ", ")}, LookAgain: now.Add(lookAfter(now.Sub(pr.UpdatedAt)))}
+			return check, &forge.PendingError{For: []string{"the end of what runs beside " + strings.Join(names(run.Failed), ", ")}, LookAgain: f.lookAgain(f.Clock().Sub(pr.UpdatedAt))}
 		}
 		check.Rerunnable = check.Rerunnable || run.Attempts < 2
 	}
@@ -112,30 +117,37 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 
 // knowsHead returns ErrHeadMoved if the pull request has another head on the server, after the time that a push may take to show there.
 func (f *Forge) knowsHead(ctx context.Context, pr forge.PullRequest, head string) error {
-	p, err := f.ours(ctx, pr.Number, pr.Branch)
+	p, err := f.ours(forge.Recent(ctx, sameLook), pr.Number, pr.Branch)
 	if err != nil || p.Head == head {
 		return err
 	}
-	now := f.Clock()
-	if now.Sub(pr.UpdatedAt) < grace {
-		return &forge.PendingError{For: []string{"the pushed commit to show"}, LookAgain: now.Add(lookAfter(0))}
+	if f.Clock().Sub(pr.UpdatedAt) < grace {
+		return &forge.PendingError{For: []string{"the pushed commit to show"}, LookAgain: f.Clock().Add(soon)}
 	}
 	return fmt.Errorf("the forge has %q at %s, not at %s: %w", pr.Branch, redact.Line(p.Head, maxTitle), head, forge.ErrHeadMoved)
 }
 
-// reported returns the server's verdicts that keep the head from being merged.
-func (f *Forge) reported(ctx context.Context, pr forge.PullRequest, head string) ([]forge.Verdict, error) {
-	required, verdicts, err := f.verdicts(ctx, pr.Base, head)
+// required returns what the server's protection of a branch asks for.
+func (f *Forge) required(ctx context.Context, base string) (forge.Requirements, error) {
+	asked, err := f.Server.Required(ctx, base)
+	if err != nil {
+		return asked, fmt.Errorf("ask the forge for the protection of %q: %w", base, err)
+	}
+	return asked, nil
+}
+
+// reported returns the server's verdicts that keep the head from being merged. The rules of its base may be this old.
+func (f *Forge) reported(ctx context.Context, pr forge.PullRequest, head string, rules time.Duration) ([]forge.Verdict, error) {
+	required, verdicts, err := f.verdicts(ctx, pr.Base, head, rules)
 	if err != nil {
 		return nil, err
 	}
-	now := f.Clock()
-	age := now.Sub(pr.UpdatedAt)
+	age := f.Clock().Sub(pr.UpdatedAt)
 	switch j := judge(required, verdicts); {
 	case len(j.Failed) > 0:
 		return j.Failed, nil
 	case len(j.Missing) > 0:
-		return nil, &forge.PendingError{For: names(j.Missing), LookAgain: now.Add(lookAfter(age))}
+		return nil, &forge.PendingError{For: names(j.Missing), LookAgain: f.lookAgain(age)}
 	case j.Silent && f.WithoutCI:
 		return nil, nil
 	case j.Silent:
@@ -145,10 +157,10 @@ func (f *Forge) reported(ctx context.Context, pr forge.PullRequest, head string)
 }
 
 // verdicts asks the server for what is required on a base and was reported about a head, by others than us.
-func (f *Forge) verdicts(ctx context.Context, base, head string) (required []string, verdicts []forge.Verdict, err error) {
-	asked, err := f.Server.Required(ctx, base)
+func (f *Forge) verdicts(ctx context.Context, base, head string, rules time.Duration) (required []string, verdicts []forge.Verdict, err error) {
+	asked, err := f.required(forge.Recent(ctx, rules), base)
 	if err != nil {
-		return nil, nil, fmt.Errorf("ask the forge for the protection of %q: %w", base, err)
+		return nil, nil, err
 	}
 	verdicts, err = f.Server.Verdicts(ctx, head)
 	if err != nil {
@@ -158,9 +170,14 @@ func (f *Forge) verdicts(ctx context.Context, base, head string) (required []str
 	return required, verdicts, nil
 }
 
-// lookAfter returns how long to wait before the next look: the longer it has taken so far, the longer it may still take.
-func lookAfter(age time.Duration) time.Duration {
-	return min(max(age/4, 10*time.Second), 5*time.Minute)
+// lookAgain returns when to look next: the longer it has taken so far, the longer it may still take. If webhooks tell of checks, a look only makes up for
+// one that was lost.
+func (f *Forge) lookAgain(age time.Duration) time.Time {
+	wait := min(max(age/4, soon), 5*time.Minute)
+	if f.Told != nil && f.Told() {
+		wait = min(max(age, time.Minute), 15*time.Minute)
+	}
+	return f.Clock().Add(wait)
 }
 
 // failed turns a passed check into a failed one that names the server's verdicts.

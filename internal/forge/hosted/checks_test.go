@@ -37,9 +37,20 @@ func TestVerdictsAreWeighed(t *testing.T) {
 
 func TestLooksGetRarer(t *testing.T) {
 	t.Parallel()
-	for age, want := range map[time.Duration]time.Duration{0: 10 * time.Second, -time.Hour: 10 * time.Second, 4 * time.Minute: time.Minute, 5 * time.Hour: 5 * time.Minute} {
-		if got := lookAfter(age); got != want {
-			t.Errorf("after %s it looks again in %s, want %s", age, got, want)
+	now := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
+	told := false
+	f := New(Config{Server: noServer{}, Clock: func() time.Time { return now }, Told: func() bool { return told }})
+	for age, want := range map[time.Duration][2]time.Duration{
+		0: {10 * time.Second, time.Minute}, -time.Hour: {10 * time.Second, time.Minute}, 4 * time.Minute: {time.Minute, 4 * time.Minute}, 5 * time.Hour: {5 * time.Minute, 15 * time.Minute},
+	} {
+		for i := range want {
+			told = i == 1
+			if got := f.lookAgain(age).Sub(now); got != want[i] {
+				t.Errorf("after %s, told of checks: %t, it looks again in %s, want %s", age, told, got, want[i])
+			}
 		}
 	}
 }
+
+// noServer is asked nothing.
+type noServer struct{ forge.Server }

@@ -50,8 +50,10 @@ type Config struct {
 	WithoutCI bool
 	// Statuses: our own verdicts are published on the head of the pull request. Labels: the issue has a label that says how its run stands.
 	Statuses, Labels bool
-	Clock            func() time.Time
-	Logger           *slog.Logger
+	// Told reports whether webhooks tell of checks, so that looks can be rare; nil means that none do.
+	Told   func() bool
+	Clock  func() time.Time
+	Logger *slog.Logger
 }
 
 // Forge is safe for use by several goroutines and processes.
@@ -73,8 +75,13 @@ func New(config Config) *Forge {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Forge{Config: config, account: once(config.Server.Whoami)}
+	return &Forge{Config: config, account: once(func(ctx context.Context) (forge.Account, error) {
+		return config.Server.Whoami(forge.Recent(ctx, accountFor))
+	})}
 }
+
+// accountFor is how long another process's answer to who we are is good.
+const accountFor = time.Hour
 
 // once returns ask's first answer that is no error, for the life of a process.
 func once[T any](ask func(context.Context) (T, error)) func(context.Context) (T, error) {

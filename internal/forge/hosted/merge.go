@@ -59,7 +59,7 @@ func (f *Forge) merge(ctx context.Context, pr forge.PullRequest, p forge.Proposa
 	if err != nil {
 		return pr, err
 	}
-	if failed, err := f.reported(ctx, pr, checked.Head); err != nil {
+	if failed, err := f.reported(ctx, pr, checked.Head, sameLook); err != nil {
 		return pr, err
 	} else if len(failed) > 0 {
 		return pr, fmt.Errorf("the forge's check %q failed: %w", redact.Line(failed[0].Name, maxTitle), forge.ErrNoChecks)
@@ -83,14 +83,14 @@ func (f *Forge) mergeGuarded(ctx context.Context, pr forge.PullRequest, checked 
 		err := f.Server.MergeProposal(ctx, pr.Number, checked.Head, message)
 		if errors.Is(err, forge.ErrNotReady) {
 			now := f.Clock()
-			return "", &forge.PendingError{For: []string{redact.Line(err.Error(), 2*maxTitle)}, LookAgain: now.Add(lookAfter(now.Sub(pr.UpdatedAt)))}
+			return "", &forge.PendingError{For: []string{redact.Line(err.Error(), 2*maxTitle)}, LookAgain: f.lookAgain(now.Sub(pr.UpdatedAt))}
 		}
 		if err != nil {
 			return "", err
 		}
 		p, err := f.ours(ctx, pr.Number, pr.Branch)
 		if err == nil && p.State != forge.Merged {
-			err = &forge.PendingError{For: []string{"the merge to show"}, LookAgain: f.Clock().Add(lookAfter(0))}
+			err = &forge.PendingError{For: []string{"the merge to show"}, LookAgain: f.Clock().Add(soon)}
 		}
 		return p.MergeCommit, err
 	})

@@ -31,11 +31,7 @@ func (f *Forge) Opinions(ctx context.Context, number int) (opinions forge.Opinio
 	if opinions.State != forge.Open {
 		return opinions, nil
 	}
-	me, err := f.account(ctx)
-	if err != nil {
-		return opinions, err
-	}
-	heard := &hearing{server: f.Server, me: me.Name, mayWrite: map[string]bool{}}
+	heard := &hearing{server: f.Server, me: f.account, mayWrite: map[string]bool{}}
 	if threaded, ok := f.Server.(forge.Threaded); ok {
 		threads, err := threaded.Threads(ctx, number)
 		if err != nil {
@@ -59,9 +55,9 @@ func (f *Forge) Opinions(ctx context.Context, number int) (opinions forge.Opinio
 	}
 	opinions.Objections = append(opinions.Objections, objections...)
 	opinions.Objections = opinions.Objections[:min(len(opinions.Objections), maxObjections)]
-	asked, err := f.Server.Required(ctx, pr.Base)
+	asked, err := f.required(forge.Recent(ctx, rulesFor), pr.Base)
 	if err != nil {
-		return opinions, fmt.Errorf("ask the forge for the protection of %q: %w", pr.Base, err)
+		return opinions, err
 	}
 	if opinions.Unapproved = wanted || len(approvers) < asked.Approvals; !opinions.Unapproved {
 		opinions.ApprovedBy = approvers
@@ -73,7 +69,7 @@ func (f *Forge) Opinions(ctx context.Context, number int) (opinions forge.Opinio
 // repository everyone else may write comments too.
 type hearing struct {
 	server   forge.Server
-	me       string
+	me       func(context.Context) (forge.Account, error)
 	mayWrite map[string]bool
 }
 
@@ -95,11 +91,18 @@ func (h *hearing) counts(ctx context.Context, author string) (bool, error) {
 
 // threads returns the discussions that wait for an answer: nobody resolved them, and the last word that counts is not ours.
 func (h *hearing) threads(ctx context.Context, threads []forge.Thread) (objections []forge.Objection, err error) {
+	if len(threads) == 0 {
+		return nil, nil
+	}
+	me, err := h.me(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range threads {
 		var said []string
 		var last forge.Remark
 		for _, r := range t.Remarks {
-			if ours := r.Author == h.me && anyMark.Regexp().MatchString(r.Body); ours {
+			if ours := r.Author == me.Name && anyMark.Regexp().MatchString(r.Body); ours {
 				said = append(said, "(answered)")
 				last = forge.Remark{}
 				continue
@@ -126,8 +129,15 @@ func (h *hearing) threads(ctx context.Context, threads []forge.Thread) (objectio
 
 // reviews returns the reviews that want changes and say which, who approves exactly head, and whether someone wants changes of it.
 func (h *hearing) reviews(ctx context.Context, reviews []forge.Review, head string) (objections []forge.Objection, approvers []string, wanted bool, err error) {
+	if len(reviews) == 0 {
+		return nil, nil, false, nil
+	}
+	me, err := h.me(ctx)
+	if err != nil {
+		return nil, nil, false, err
+	}
 	for _, r := range reviews {
-		if r.State == forge.Commented || r.Author == h.me {
+		if r.State == forge.Commented || r.Author == me.Name {
 			continue
 		}
 		counts, err := h.counts(ctx, r.Author)

@@ -17,7 +17,7 @@ func (f *Forge) Rerun(ctx context.Context, number int, head string) (jobs []stri
 	if err != nil {
 		return nil, fmt.Errorf("run failed jobs again: %w", err)
 	}
-	required, verdicts, err := f.verdicts(ctx, pr.Base, head)
+	required, verdicts, err := f.verdicts(ctx, pr.Base, head, rulesFor)
 	if err != nil {
 		return nil, fmt.Errorf("run failed jobs again: %w", err)
 	}

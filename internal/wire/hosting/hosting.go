@@ -53,6 +53,8 @@ type Forge struct {
 	config Config
 	mu     sync.Mutex
 	built  *built
+	// told is when a webhook last told of a check.
+	told time.Time
 }
 
 // built is what the first use makes.
@@ -78,14 +80,14 @@ func (f *Forge) open(ctx context.Context) (*built, error) {
 	if f.built != nil {
 		return f.built, nil
 	}
-	b, err := f.config.build(ctx)
+	b, err := f.config.build(ctx, f.toldOfChecks)
 	if err == nil {
 		f.built = b
 	}
 	return b, err
 }
 
-func (c Config) build(ctx context.Context) (*built, error) {
+func (c Config) build(ctx context.Context, told func() bool) (*built, error) {
 	remote, err := c.Remote(ctx)
 	if err != nil && (c.Settings.URL == "" || c.Settings.Repository == "") {
 		return nil, &problem.Error{Err: fmt.Errorf("find the repository on %s: %w", c.Settings.Driver, err),
@@ -107,7 +109,7 @@ func (c Config) build(ctx context.Context) (*built, error) {
 		way = ""
 	}
 	b.forge = hosted.New(hosted.Config{Server: b.server, Git: c.Files, Store: c.Store, Merge: way, WithoutCI: c.Settings.CI == config.CINone,
-		Statuses: c.Settings.Statuses, Labels: c.Settings.Labels, Clock: c.Clock, Logger: c.Logger})
+		Statuses: c.Settings.Statuses, Labels: c.Settings.Labels, Told: told, Clock: c.Clock, Logger: c.Logger})
 	return b, nil
 }
 

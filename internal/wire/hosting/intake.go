@@ -88,7 +88,23 @@ func (f *Forge) Webhook(ctx context.Context, header http.Header, body io.Reader)
 	if !can {
 		return forge.Wake{}, fmt.Errorf("the driver %s reads no webhooks", b.server.Kind())
 	}
-	return server.Webhook(header, body, f.secret())
+	wake, err := server.Webhook(header, body, f.secret())
+	if err == nil && wake.Commit != "" {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.told = f.config.Clock()
+	}
+	return wake, err
+}
+
+// toldFor is how long one webhook about a check shows that the server sends them.
+const toldFor = time.Hour
+
+// toldOfChecks reports whether webhooks tell this process of checks. One that came shows it; that some are configured doesn't.
+func (f *Forge) toldOfChecks() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.told.IsZero() && f.config.Clock().Sub(f.told) < toldFor
 }
 
 // Use is what all processes asked of the server with the credentials of this one.

@@ -35,7 +35,10 @@ func (c *call) pullJSON(example object, number int, p *Pull, full bool) object {
 
 // mergeability is what only the full answer has.
 func (c *call) mergeability(p *Pull, head string) object {
-	made := object{"merged": p.Merged != nil, "merged_by": nil, "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown", "comments": 0}
+	made := object{"merged": p.Merged != nil, "merged_by": nil, "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown", "comments": 0, "review_comments": 0}
+	for _, t := range p.Threads {
+		made["review_comments"] = made["review_comments"].(int) + len(t.Comments)
+	}
 	if p.Closed {
 		return made
 	}

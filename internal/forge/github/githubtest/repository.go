@@ -8,6 +8,9 @@ import (
 // pushed does what GitHub does after a push: it marks pull requests as merged whose commits are on their base now, and closes those whose
 // branch is gone. It is called before each answer, so that pushes may go past the server.
 func (s *Server) pushed() {
+	if s.state.Still {
+		return
+	}
 	for _, p := range s.state.Pulls {
 		gone, base, head := s.Head(p.Branch) == "", s.Head(p.Base), s.headOf(p)
 		if p.Closed || p.Owner != Owner || !gone && p.seen == base+head {

@@ -71,6 +71,8 @@ type State struct {
 	Rules map[string][]map[string]any
 	// Methods are the ways to merge that the repository allows.
 	Methods []string
+	// Still: nothing is pushed any more, so that branches need not be looked at before each answer.
+	Still bool
 	// NoDrafts: the plan has no draft pull requests.
 	NoDrafts bool
 	// RenamedTo is the repository's present name, if Name is a former one.
