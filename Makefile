@@ -23,8 +23,8 @@ crash: ## kill runs at 200 random instants, and at every other one that the test
 	SIGNALBOX_GITEA=$$(sh scripts/gitea.sh) && export SIGNALBOX_GITEA && go test -timeout 1h -run 'TestForge' ./internal/forge/gitea -sweep all
 	SIGNALBOX_TEST_ALL=1 go test -timeout 1h -run 'Crowd|Refused' ./internal/store
 
-build: ## build bin/signalbox, and bin/signalbox-docker for its container driver
-	CGO_ENABLED=0 go build -o bin/ ./cmd/signalbox ./cmd/signalbox-docker
+build: ## build bin/signalbox, and beside it the programs for containers and for agents
+	CGO_ENABLED=0 go build -o bin/ ./cmd/...
 
 lint: ## run golangci-lint, built at its pinned version on first use
 	@sh scripts/lint.sh

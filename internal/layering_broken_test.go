@@ -25,6 +25,7 @@ func TestTheLayerTestNoticesBrokenRules(t *testing.T) {
 		{"a suite outside of tests", "internal/cli/x.go", `import "m/internal/forge/forgetest"`, "is for tests"},
 		{"a suite in a test", "internal/forge/local/x_test.go", `import "m/internal/forge/forgetest"`, ""},
 		{"a face that knows another", "internal/web/x.go", `import "m/internal/tui"`, "faces never"},
+		{"the command line, beside the command that starts the face", "internal/cli/run/x.go", `import "m/internal/web"`, "faces never"},
 		{"the same in a test", "internal/web/x_test.go", `import "m/internal/tui"`, "faces never"},
 		{"a file in the judgement", "internal/workflow/x.go", `import "os"`, "arguments alone"},
 		{"chance in the judgement", "internal/workflow/x.go", `import "math/rand"`, "arguments alone"},

@@ -27,6 +27,7 @@ var packages = map[string][]string{
 	"health":                      {"workflow", "workflow/wording"},
 	"registry":                    {"workflow", "workflow/wording"},
 	"redact":                      {}, // whoever takes control characters out asks it: half a sequence left splits a secret that nothing finds again
+	"redact/visible":              {"redact"},
 	"flock":                       {}, // what every lock file of ours is held by
 	"process":                     {},
 	"process/processtest":         {},
@@ -111,12 +112,14 @@ var packages = map[string][]string{
 	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
 	"tui":                                 {"workflow", "store", "engine"},
 	"web":                                 {"workflow", "store", "engine"},
-	"mcp":                                 {"workflow", "store", "engine"},
+	"mcp":                                 {"app", "app/background", "commandline", "lazy", "problem", "redact", "redact/visible", "registry", "workflow"},                                                                                                                               // the front end for agents
+	"mcp/clients":                         {"problem"},                                                                                                                                                                                                                                   // other programs' configurations: it knows nothing of a project
 	"problem":                             {"forge", "store"},                                                                                                                                                                                                                            // whose errors have a kind of end
 	"wire":                                {"*"},                                                                                                                                                                                                                                         // builds what a configuration asks for, so it alone names drivers
 	"wire/hosting":                        {"commandline", "config", "forge", "forge/budget", "forge/gitea", "forge/github", "forge/gitlab", "forge/hosted", "forge/local", "forge/rest", "perform", "problem", "process", "redact", "store"},                                            // the drivers of servers, who we are there, and whether tokens travel safely
 	"app":                                 {"agent", "agreement", "commandline", "config", "engine", "forge", "git", "heal", "health", "lazy", "perform", "permission", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "workflow"}, // names no driver and prints nothing: wire has built what it uses
 	"app/intake":                          {"app", "config", "engine", "forge", "forge/budget", "problem", "redact", "store", "store/strict", "workflow"},                                                                                                                                // takes orders from the forge; what carries the runs is handed in
+	"app/background":                      {"app", "problem", "process"},                                                                                                                                                                                                                 // processes that outlive a front end
 	"app/starter":                         {"app", "config", "problem", "wire"},
 	"app/environments":                    {"app", "commandline", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
 	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "workflow"},
@@ -125,17 +128,18 @@ var packages = map[string][]string{
 	"app/documents":                       {"app", "problem", "schema", "store", "store/strict"},
 	"app/doctor":                          {"app", "agent", "commandline", "config", "environment", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"}, // a use case too long for app
 	// A noun of the command line parses, calls app and shows.
-	"cli/command":  {"app", "commandline", "problem", "process", "redact", "store", "wire", "workflow"},
-	"cli/display":  {"agent", "app", "cli/command", "commandline", "git", "pipeline", "problem", "redact", "registry", "store", "wire", "workflow"},
+	"cli/command":  {"app", "commandline", "problem", "process", "redact", "redact/visible", "store", "wire", "workflow"},
+	"cli/display":  {"agent", "app", "cli/command", "commandline", "git", "pipeline", "problem", "redact", "redact/visible", "registry", "store", "wire", "workflow"},
 	"cli/ci":       {"app", "app/ci", "app/intake", "cli/command", "cli/display", "pipeline", "redact"},
-	"cli/document": {"app/documents", "cli/command", "problem", "redact", "schema", "store"},
+	"cli/document": {"app/documents", "cli/command", "problem", "redact", "redact/visible", "schema", "store"},
 	"cli/env":      {"app", "app/environments", "cli/command", "cli/display", "commandline", "config", "environment/cache", "environment/detect", "place", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/forge":    {"app", "app/intake", "cli/command", "cli/display", "commandline", "redact", "workflow"},
 	"cli/heal":     {"app", "app/healing", "cli/command", "cli/display", "commandline", "forge", "git", "heal", "health", "pipeline", "probe", "problem", "process", "redact", "store", "wire", "workflow"},
+	"cli/mcp":      {"cli/command", "mcp/clients", "problem", "redact"},
 	"cli/issue":    {"app", "cli/command", "cli/display", "problem", "redact", "registry", "store", "wire"},
 	"cli/run":      {"app", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/session":  {"agent", "app", "app/sessions", "cli/command", "cli/display", "commandline", "problem", "redact", "registry", "session", "session/terminal", "wire", "workflow"},
-	"cli":          {"app", "app/doctor", "app/starter", "cli/ci", "cli/command", "cli/document", "cli/env", "cli/forge", "cli/heal", "cli/issue", "cli/run", "cli/session", "commandline", "config", "engine", "git/gitcmd", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},
+	"cli":          {"app", "app/doctor", "app/starter", "cli/ci", "cli/command", "cli/document", "cli/env", "cli/forge", "cli/heal", "cli/issue", "cli/mcp", "cli/run", "cli/session", "commandline", "config", "engine", "git/gitcmd", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},
 	"cmd/*":        {"*"},
 }
 
@@ -149,7 +153,7 @@ var (
 		"strconv", "strings", "time", "unicode", "unicode/utf8",
 		"io", "mvdan.cc/sh/v3/syntax", "mvdan.cc/sh/v3/expand"} // of a shell's words, with variables and commands answered by the caller
 	// clocks are the packages that may look at the time themselves.
-	clocks = []string{"app", "app/environments", "cli", "cli/command", "cli/display", "cli/document", "cli/env", "cli/forge", "cli/heal", "cli/issue", "cli/run", "cli/session", "process", "wire"}
+	clocks = []string{"app", "app/environments", "cli", "cli/command", "cli/display", "cli/document", "cli/env", "cli/forge", "cli/heal", "cli/issue", "cli/mcp", "cli/run", "cli/session", "process", "wire"}
 )
 
 // source is one parsed Go file of ours.

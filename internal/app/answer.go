@@ -61,9 +61,10 @@ func (p *App) Asking(ctx context.Context, ref, only string) (*Asking, error) {
 // maxAnswer bounds an answer in words, in runes.
 const maxAnswer = 4000
 
-// Give leaves the answer for the process that runs the run or hosts the session, and waits until that has taken it. It returns the
-// answer that counts and the run as it is then. It is an error if someone else answered first.
-func (a *Asking) Give(ctx context.Context, answer workflow.Answer) (workflow.Answer, workflow.Run, error) {
+// Give leaves the answer for the process that runs the run or hosts the session, and waits until that has taken it. through names the
+// program that passes it on, if one does. Give returns the answer that counts and the run as it is then. It is an error if someone else
+// answered first.
+func (a *Asking) Give(ctx context.Context, answer workflow.Answer, through string) (workflow.Answer, workflow.Run, error) {
 	answer.Question = a.Question.ID
 	why := a.Question.Refuses(answer)
 	if why == "" && utf8.RuneCountInString(answer.Text) > maxAnswer {
@@ -73,6 +74,9 @@ func (a *Asking) Give(ctx context.Context, answer workflow.Answer) (workflow.Ans
 		return answer, a.Run, &problem.Error{Err: fmt.Errorf("question %s of run %s: %s", a.Question.ID, a.Run.Ref(), why), Hint: "look at it: signalbox answer " + a.Run.Ref(), Code: problem.Usage}
 	}
 	order := Personal(workflow.CommandAnswer, "", "")
+	if through != "" {
+		order.By += " through " + through
+	}
 	answer.By, answer.At = order.By, order.At
 	order.Answer = &answer
 	if a.Session {

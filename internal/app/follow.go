@@ -4,14 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/problem"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
+
+// Document opens a file of the run's folder, such as stage.json, for reading.
+func (p *App) Document(ref workflow.RunRef, name string) (io.ReadCloser, error) {
+	file, err := p.Store.OpenArtifact(store.RunDir(ref) + "/" + name)
+	if err != nil {
+		return nil, wire.Explained(err)
+	}
+	return file, nil
+}
 
 // Watched are the runs to follow: those that refs name, or all that haven't ended. If a request has no run yet, waits hears of it
 // and Watched waits for one.
@@ -87,6 +98,50 @@ func (p *App) Follow(ctx context.Context, refs []workflow.RunRef, show func(*wor
 				return runs, ctx.Err()
 			}
 		case <-time.After(DeadPoll): // a process that is killed writes nothing
+		}
+	}
+}
+
+// Changed waits until the run that ref names has another transition than seen, or doesn't move, and returns where it is; at ctx's end,
+// as it is then.
+func (p *App) Changed(ctx context.Context, ref string, seen int) (at Standing, err error) {
+	within := context.WithoutCancel(ctx) // the last look comes after ctx's end
+	err = p.changed(ctx, ref, func() (done bool, err error) {
+		at, err = p.Status(within, ref)
+		return at.Issue != nil || at.Run.Details.Transition != seen || at.Run.State.Ended() || at.Interrupted, err
+	})
+	return at, err
+}
+
+// Next waits until the run that ref names has another transition than seen, however long it takes, and returns its number.
+func (p *App) Next(ctx context.Context, ref string, seen int) (int, error) {
+	now := seen
+	err := p.changed(ctx, ref, func() (bool, error) {
+		found, err := p.Find(ctx, ref)
+		now = found.Run.Details.Transition
+		return now != seen, err
+	})
+	return now, err
+}
+
+// changed calls done at each change of the run that ref names, until it is done or ctx ends.
+func (p *App) changed(ctx context.Context, ref string, done func() (bool, error)) error {
+	found, err := p.Find(ctx, ref)
+	if err != nil {
+		return err
+	}
+	changes, err := p.Store.Watch(ctx, store.RunDir(found.Ref)+"/stage.json")
+	if err != nil {
+		return wire.Explained(err)
+	}
+	for {
+		if ok, err := done(); err != nil || ok || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-changes:
+		case <-time.After(DeadPoll): // a process that is killed writes nothing
+		case <-ctx.Done():
 		}
 	}
 }

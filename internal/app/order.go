@@ -102,6 +102,9 @@ func (p *App) LeaveOnly(ctx context.Context, ref string, o Order) (*workflow.Run
 	if err == nil {
 		err = o.may(&found.Run)
 	}
+	if keeps, ok := p.Forge.(forge.Keeping); ok && o.renews && err == nil {
+		err = wire.Explained(keeps.Renew(ctx, found.Ref.RequestID))
+	}
 	if err == nil {
 		err = wire.Explained(p.Signal(ctx, found, o.leave))
 	}
@@ -188,6 +191,19 @@ func (o Order) May(run *workflow.Run) error { return o.may(run) }
 
 // Leave leaves the order in a run's signals. Only the forge's orders are left so; Give is for people.
 func (o Order) Leave(run *workflow.Run, s *workflow.Signals) { o.leave(run, s) }
+
+// Through returns the order as one that a program passes on for the person who is logged in. The record names both.
+func (o Order) Through(program string) Order {
+	leave := o.leave
+	o.leave = func(run *workflow.Run, s *workflow.Signals) {
+		before := len(s.Commands)
+		leave(run, s)
+		for i := before; i < len(s.Commands); i++ {
+			s.Commands[i].By += " through " + program
+		}
+	}
+	return o
+}
 
 // Renews reports whether what people settled on the forge counts from now on.
 func (o Order) Renews() bool { return o.renews }

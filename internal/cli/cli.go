@@ -21,6 +21,7 @@ import (
 	"signalbox/internal/cli/forge"
 	"signalbox/internal/cli/heal"
 	"signalbox/internal/cli/issue"
+	"signalbox/internal/cli/mcp"
 	"signalbox/internal/cli/run"
 	"signalbox/internal/cli/session"
 	"signalbox/internal/engine"
@@ -101,7 +102,7 @@ func newRoot(a *command.Invocation) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(run.Commands(a)...)
 	root.AddCommand(newInit(a), newTrust(a), newDoctor(a), newAgents(a), newNotify(a), newDemo(a), newVersion(a), newReport(a), newReplayAgent(a),
-		session.New(a), env.New(a), issue.New(a), forge.New(a), ci.New(a), heal.New(a), heal.NewHealth(a), document.New(a))
+		session.New(a), env.New(a), issue.New(a), forge.New(a), ci.New(a), heal.New(a), heal.NewHealth(a), document.New(a), mcp.New(a, thisBuild().Version))
 	root.InitDefaultCompletionCmd()
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
@@ -124,6 +125,7 @@ var groups = []struct{ title, commands string }{
 	{"Sessions and environments:", "session env"},
 	{"Forges:", "forge ci"},
 	{"Self-healing:", "heal health"},
+	{"For agents:", "mcp"},
 }
 
 // strict makes a wrong command line a usage error everywhere: cobra's groups would print their help and succeed.

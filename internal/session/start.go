@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -68,7 +67,7 @@ func (s *Sessions) Start(ctx context.Context, c Config) (_ Info, err error) {
 	if err := checkPeer(conn); err != nil {
 		return Info{}, err
 	}
-	if err := (&frames{to: conn}).sendJSON(frameOrder, order{Root: s.Root, AllowNetworkFS: s.AllowNetworkFS, Config: c, Environ: inherited()}); err != nil {
+	if err := (&frames{to: conn}).sendJSON(frameOrder, order{Root: s.Root, AllowNetworkFS: s.AllowNetworkFS, Config: c, Environ: process.Unmarked(os.Environ())}); err != nil {
 		return Info{}, err
 	}
 	info, err := readInfo(conn)
@@ -136,7 +135,7 @@ func (s *Sessions) launch(ctx context.Context, c Config, dir, socket string, end
 		args := append(tmuxServer(c.TmuxSocket), "new-session", "-d", "-s", c.name(), "-c", dir,
 			"-x", strconv.Itoa(int(size.Columns)), "-y", strconv.Itoa(int(size.Rows)), "--", link, dir, socket)
 		command := exec.CommandContext(ctx, args[0], args[1:]...)
-		command.Env = inherited()
+		command.Env = process.Unmarked(os.Environ())
 		if output, err := command.CombinedOutput(); err != nil {
 			return fmt.Errorf("open window of tmux: %w: %s", err, strings.TrimSpace(string(output)))
 		}
@@ -148,7 +147,7 @@ func (s *Sessions) launch(ctx context.Context, c Config, dir, socket string, end
 	}
 	defer func() { _ = null.Close() }()
 	host, err := os.StartProcess(program, []string{HostName, dir, socket}, &os.ProcAttr{
-		Dir: dir, Env: inherited(), Files: []*os.File{null, null, null}, Sys: &syscall.SysProcAttr{Setsid: true}})
+		Dir: dir, Env: process.Unmarked(os.Environ()), Files: []*os.File{null, null, null}, Sys: &syscall.SysProcAttr{Setsid: true}})
 	if err != nil {
 		return fmt.Errorf("start host of session: %w", err)
 	}
@@ -157,13 +156,6 @@ func (s *Sessions) launch(ctx context.Context, c Config, dir, socket string, end
 		ended()
 	}()
 	return nil
-}
-
-// inherited returns our environment without the marks of a child: a host outlives its starter.
-func inherited() []string {
-	return slices.DeleteFunc(os.Environ(), func(assignment string) bool {
-		return strings.HasPrefix(assignment, "SIGNALBOX_PROCESS=") || strings.HasPrefix(assignment, "SIGNALBOX_SESSION_")
-	})
 }
 
 // reconcile records the end of a session whose host was killed, and ends its remaining processes.

@@ -1,19 +1,17 @@
 package command
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"sync"
 	"text/tabwriter"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
+	"signalbox/internal/redact/visible"
 )
 
 // SayAtMost is how much of one line is shown, in runes: an engine's whole complaint with the
@@ -63,55 +61,13 @@ func (a *Invocation) PrintJSON(value any) error {
 func (a *Invocation) PrintJSONLine(value any, layout ...json.Options) error {
 	data, err := json.Marshal(value, append(layout, json.Deterministic(true), withCommands())...)
 	if err == nil {
-		data, err = VisibleJSON(data, a.mask.known(), layout...)
+		data, err = visible.JSON(data, a.mask.known(), layout...)
 	}
 	if err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
 	a.Print("%s\n", data)
 	return nil
-}
-
-// VisibleJSON makes a JSON value safe to print: texts redacted, control characters escaped. layout may indent it.
-func VisibleJSON(value jsontext.Value, redactor *redact.Redactor, layout ...jsontext.Options) (jsontext.Value, error) {
-	var out bytes.Buffer
-	encoder := jsontext.NewEncoder(&out, append(layout, jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true))...)
-	decoder := jsontext.NewDecoder(bytes.NewReader(value))
-	for {
-		token, err := decoder.ReadToken()
-		if err != nil {
-			return bytes.TrimSpace(out.Bytes()), nil //nolint:nilerr // the end: the value was read before
-		}
-		if token.Kind() != '"' {
-			err = encoder.WriteToken(token)
-		} else {
-			err = encoder.WriteValue(VisibleString(redactor.String(token.String())))
-		}
-		if err != nil {
-			return nil, fmt.Errorf("show document: %w", err)
-		}
-	}
-}
-
-// VisibleString returns text as a JSON string without invisible characters.
-func VisibleString(text string) jsontext.Value {
-	data, _ := json.Marshal(strings.ToValidUTF8(text, "\uFFFD")) // a valid text can be marshaled
-	if redact.Clean(string(data)) == string(data) {
-		return data
-	}
-	var out bytes.Buffer
-	for rest := data; len(rest) > 0; {
-		r, size := utf8.DecodeRune(rest)
-		if redact.Clean(string(r)) != "" {
-			out.Write(rest[:size])
-		} else {
-			for _, unit := range utf16.Encode([]rune{r}) {
-				_, _ = fmt.Fprintf(&out, `\u%04x`, unit)
-			}
-		}
-		rest = rest[size:]
-	}
-	return out.Bytes()
 }
 
 // PrintFields prints names and values below each other, without empty values.

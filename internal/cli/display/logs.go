@@ -12,6 +12,7 @@ import (
 	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
+	"signalbox/internal/redact/visible"
 	"signalbox/internal/workflow"
 )
 
@@ -24,9 +25,9 @@ func ShowLog(p *command.Project) func(app.LogLine) {
 		case l.Begins:
 		case p.JSON:
 			// An entry of a transcript is printed as it is, any other line as in "signalbox session logs".
-			line := fmt.Sprintf(`{"line":%s}`, command.VisibleString(redact.Clean(strings.TrimRight(l.Text, "\r\n"))))
+			line := fmt.Sprintf(`{"line":%s}`, visible.String(redact.Clean(strings.TrimRight(l.Text, "\r\n"))))
 			if value := jsontext.Value(strings.TrimSpace(l.Text)); l.Entry && value.IsValid() {
-				if clean, err := command.VisibleJSON(value, p.Redact); err == nil {
+				if clean, err := visible.JSON(value, p.Redact); err == nil {
 					line = string(clean)
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
+	"signalbox/internal/redact/visible"
 	"signalbox/internal/schema"
 	"signalbox/internal/store"
 )
@@ -98,7 +99,7 @@ func newDocumentCat(a *command.Invocation) *cobra.Command {
 					return nil
 				}
 				if err == nil {
-					value, err = command.VisibleJSON(value, redactor, jsontext.WithIndent("  "))
+					value, err = visible.JSON(value, redactor, jsontext.WithIndent("  "))
 				}
 				if err != nil {
 					a.Print("%s\n", redactor.String(redact.Clean(string(data[decoder.InputOffset():]))))

@@ -12,6 +12,7 @@ import (
 	"signalbox/internal/app/documents"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/redact"
+	"signalbox/internal/redact/visible"
 	"signalbox/internal/store"
 )
 
@@ -66,7 +67,7 @@ func changeLine(change store.Change, redactor *redact.Redactor) ([]byte, error) 
 	if change.Document != nil {
 		data, err := json.Marshal(change.Document, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 		if err == nil {
-			line.Document, err = command.VisibleJSON(data, redactor)
+			line.Document, err = visible.JSON(data, redactor)
 		}
 		if err != nil {
 			return nil, err

@@ -66,7 +66,7 @@ func giveAnswer(ctx context.Context, a *command.Invocation, ref string, answer w
 			return err
 		}
 	}
-	answer, run, err := asking.Give(ctx, answer)
+	answer, run, err := asking.Give(ctx, answer, "")
 	switch {
 	case err != nil:
 		return err
