@@ -29,13 +29,13 @@ var record = flag.Bool("record", false, "write the webhooks of the story to test
 
 const (
 	jobName = "ci / test (pull_request)"
-	red     = `echo "the tests fail here"; exit 1`
+	red     = `echo "attempt $GITHUB_RUN_ATTEMPT: the tests fail here"; exit 1`
 	green   = `echo "the tests pass here"`
 )
 
-// workflow is a CI file whose only step is this command.
+// workflow is a CI file whose second step is this command.
 func workflow(command string) string {
-	return "name: ci\non: [pull_request]\njobs:\n  test:\n    runs-on: host\n    steps:\n      - run: '" + command + "'\n"
+	return "name: ci\non: [pull_request]\njobs:\n  test:\n    runs-on: host\n    steps:\n      - run: echo prepared\n      - name: tests\n        run: '" + command + "'\n"
 }
 
 // TestAChangeGetsThroughTheServersCIAndProtection is the whole story on a real server: the branch is protected, so the server merges; its CI is
@@ -78,8 +78,17 @@ func TestAChangeGetsThroughTheServersCIAndProtection(t *testing.T) {
 		t.Fatal(err)
 	}
 	check := s.checks(t, f, pr)
-	if check.State != forge.CheckFailed || check.Server != jobName || !strings.Contains(check.Log, "the tests fail here") {
+	if check.State != forge.CheckFailed || check.Server != jobName || !check.Rerunnable ||
+		!strings.HasPrefix(check.Log, `The log of "ci / test (pull_request)", step "tests", ends with:`) || !strings.Contains(check.Log, "attempt 1: the tests fail here") {
 		t.Fatalf("the check is %+v", check)
+	}
+	for range 2 {
+		if jobs, err := f.Rerun(t.Context(), pr.Number, pr.Head); err != nil || !slices.Equal(jobs, []string{jobName}) {
+			t.Errorf("%q run again, %v", jobs, err)
+		}
+	}
+	if check = s.checks(t, f, pr); check.State != forge.CheckFailed || check.Rerunnable || !strings.Contains(check.Log, "attempt 2: the tests fail here") {
+		t.Errorf("the check of the second attempt is %+v", check)
 	}
 	check.State = forge.CheckPassed
 	if _, err := f.Merge(t.Context(), pr.Number, check, "m"); !errors.Is(err, forge.ErrNoChecks) {

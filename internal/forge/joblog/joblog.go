@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/lazy"
 	"signalbox/internal/redact"
 )
 
@@ -88,10 +89,18 @@ func (s Step) failed() bool {
 	return !slices.Contains([]string{"", "success", "neutral"}, s.Conclusion)
 }
 
+// What runners write: marks of groups, which Gitea's leaves as they are, and the line with which a step begins.
+var (
+	group   = lazy.Expression{Text: `^(?:##\[|::)(?:group(?:\]|::)|endgroup(?:\]|::)\r?\n?)`}
+	opening = lazy.Expression{Text: `^(?:(?:##\[group\]|::group::)Run |Post job cleanup\.)`}
+)
+
 // section is what a step printed.
 type section struct {
 	Step
 	Tail
+	// opened: the line with which it begins was there. GitHub's first step has none.
+	opened bool
 	// reported: a line of it is an error that the runner reports.
 	reported bool
 }
@@ -109,7 +118,7 @@ func Of(log io.Reader, steps []Step, limit int) ([]forge.StepLog, error) {
 	var ran []*section
 	for _, s := range steps {
 		if s.Began, s.Ended = s.Began.Truncate(time.Second), s.Ended.Truncate(time.Second); s.ran() {
-			ran = append(ran, &section{Step: s, Tail: Tail{Limit: limit}})
+			ran = append(ran, &section{Step: s, Tail: Tail{Limit: limit}, opened: s.Name == "Set up job"})
 		}
 	}
 	whole, now := Tail{Limit: limit}, -1
@@ -121,7 +130,7 @@ func Of(log io.Reader, steps []Step, limit int) ([]forge.StepLog, error) {
 				second = at.Truncate(time.Second)
 				now = following(ran, now, second, line)
 			}
-			if line = bytes.TrimPrefix(line, []byte("##[group]")); bytes.HasPrefix(line, []byte("##[endgroup]")) {
+			if line = group.Regexp().ReplaceAll(line, nil); len(line) == 0 {
 				return
 			}
 		}
@@ -156,13 +165,15 @@ func stamped(line []byte) (at time.Time, rest []byte) {
 
 // following returns the index of the step that a line is of, if now is that of the line before.
 func following(ran []*section, now int, second time.Time, line []byte) int {
-	opens := bytes.HasPrefix(line, []byte("##[group]Run ")) || bytes.HasPrefix(line, []byte("Post job cleanup."))
+	opens := opening.Regexp().Match(line)
 	for now+1 < len(ran) && !second.Before(ran[now+1].Began) {
-		if now >= 0 && ran[now].at(second) && !opens {
+		if now >= 0 && ran[now].at(second) && !(opens && (ran[now].opened || second.After(ran[now].Began))) {
 			break
 		}
 		now++
-		opens = opens && second.After(ran[now].Began) // otherwise the line can be this one's
+	}
+	if opens && now >= 0 {
+		ran[now].opened = true
 	}
 	return now
 }

@@ -65,6 +65,8 @@ func TestEachFailedStepHasTheEndOfWhatItPrinted(t *testing.T) {
 		{"a job that printed nothing has no log", "", 1000, usual, ""},
 		{"if every step has the job's conclusion, the one with an error counts", log("1 one", "2 ##[group]Run two", "2 ##[error]exit 1", "4 three"), 1000,
 			[]Step{step("one", "failure", 1, 1), step("two", "failure", 2, 3), step("three", "failure", 4, 5)}, "two> Run two|##[error]exit 1"},
+		{"Gitea leaves the marks of groups as they are, and its steps can be of one second", log("2 vm", "2 ::group::Run one", "2 ::endgroup::", "2 fine", "2 ::group::Run two", "2 ::endgroup::", "2 bad", "2 ##[error]exit 1"), 1000,
+			[]Step{step("one", "failure", 2, 2), step("two", "failure", 2, 2)}, "two> Run two|bad|##[error]exit 1"},
 		{"or the last one", log("1 one", "2 two"), 1000, []Step{step("one", "failure", 1, 1), step("two", "failure", 2, 3), {Name: "never", Conclusion: "failure", Began: time.Unix(0, 0)}}, "two> two"},
 		{"a byte order mark is none of the log's", "\uFEFF" + log("2 x"), 1000, []Step{step("a", "failure", 2, 3)}, "a> x"},
 	} {
