@@ -290,7 +290,9 @@ func TestDoctorSaysHowItStandsWithTheForge(t *testing.T) {
 			"require_last_push_approval": false, "required_review_thread_resolution": false}}}
 	})
 	h.wants(0, nil, "into main by guarded: the branch is protected against pushes")
-	h.wants(1, []string{"ENTRY_WORD=ghp_mallory"}, "mallory may not push branches", "Contents: read and write")
+	h.wants(1, []string{"ENTRY_WORD=ghp_mallory"}, "the account may not push to octo-org/engine", "Contents: read and write")
+	h.Fork("mallory", "locomotive")
+	h.wants(1, []string{"ENTRY_WORD=ghp_mallory"}, "branches to mallory/locomotive", "into main by others: ", "to "+h.URL+"/mallory/locomotive.git: git push: ") // git has ada's password
 	h.wants(1, []string{"ENTRY_WORD=expired-entry-word"}, "Bad credentials", "start Signalbox with it in ENTRY_WORD")
 	h.wants(1, []string{"ENTRY_WORD="}, "ENTRY_WORD is not set")
 	h.git("remote", "set-url", "origin", "https://ada:hunter2-and-more@127.0.0.1:1/octo-org/engine")

@@ -148,7 +148,7 @@ type Spending struct {
 func Default() Config {
 	return Config{
 		Workflow: Lines{"full"}, Approve: ApproveManual, Push: PushAuto, MaxParallel: 2, Commit: Commit{Sign: "auto", Trailer: "assisted-by"},
-		Forge: Forge{Driver: ForgeLocal, Merge: MergeAuto, CI: CIAuto, Draft: true, Language: LanguageEnglish, Label: "signalbox"},
+		Forge: Forge{Driver: ForgeLocal, Merge: MergeAuto, Fork: ForkAuto, CI: CIAuto, Draft: true, Language: LanguageEnglish, Label: "signalbox"},
 		Environment: Environment{Driver: DriverClone, Sandbox: SandboxBubblewrap, OnFailure: OnFailureContinue,
 			Network: NetworkRegistries, Submodules: true, Warm: WarmOn, Cache: 20 << 30},
 	}

@@ -25,6 +25,9 @@ type Forge struct {
 	App ForgeApp `yaml:"app"`
 	// Merge is exact, guarded, queue, or auto: the surest that the server allows.
 	Merge string `yaml:"merge"`
+	// Fork is auto (branches are pushed to your fork if you may not push to the repository), create (the same, and the fork is made if there is none),
+	// never, or owner/name: this fork.
+	Fork string `yaml:"fork"`
 	// Draft has the pull request opened as a draft with the first step that is done, unless you agree to every merge here.
 	Draft bool `yaml:"draft"`
 	// CI is auto (the server's verdicts count, and a missing one is waited for) or none (there is no CI, so the tests here are enough).
@@ -67,6 +70,10 @@ const (
 	MergeExact   = "exact"
 	MergeGuarded = "guarded"
 	MergeQueue   = "queue"
+
+	ForkAuto   = "auto"
+	ForkCreate = "create"
+	ForkNever  = "never"
 
 	CIAuto = "auto"
 	CINone = "none"
@@ -111,6 +118,9 @@ func (c *Config) validateForge() (problems []error) {
 	}
 	if f.Repository != "" && !repositoryPath().MatchString(f.Repository) {
 		problems = append(problems, wrong("forge.repository", " is %q: want owner/name", shown(f.Repository)))
+	}
+	if !repositoryPath().MatchString(f.Fork) {
+		problems = append(problems, oneOf("forge.fork", f.Fork, ForkAuto, ForkCreate, ForkNever, "owner/name"))
 	}
 	if f.Token != "" && !variableName().MatchString(f.Token) {
 		problems = append(problems, wrong("forge.token", " is not the name of an environment variable: the token itself does not belong in this file"))

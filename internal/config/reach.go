@@ -99,6 +99,7 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 		"forge.app.key":    {why: "a file of this machine with a key: who can sign with it is the App"},
 		"forge.label":      {why: "issues to which people with write access give this label are worked on", when: not("signalbox")},
 		"forge.webhook":    {why: "whoever knows the value of this variable can have the forge asked for news"},
+		"forge.fork":       {why: "branches are pushed to this fork, or to one that is made in your name", when: func(r reached) bool { return r.value.String() != ForkAuto && r.value.String() != ForkNever }},
 		"forge.ci":         {why: "changes are merged although the forge has no verdict on them", when: is(CINone)},
 
 		"environment.driver":          {why: "agents and commands run in containers of your Docker", when: is(DriverContainer)},

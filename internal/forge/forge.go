@@ -56,6 +56,8 @@ type PullRequest struct {
 	Base    string `json:"base"`
 	// Head is the full id of the branch's commit as last pushed.
 	Head string `json:"head"`
+	// Fork is the path of the server's repository that has the branch, if it isn't the one that has the base.
+	Fork string `json:"fork,omitempty"`
 	// Unpublished: the pull request and its merge stay on this machine, even if the process that merges it is configured to push.
 	Unpublished bool `json:"unpublished,omitempty"`
 	// Draft: it is opened as one that isn't ready, where the forge has drafts. One that is open already becomes ready without it, and is left as it is with it.

@@ -16,7 +16,8 @@ type Opinions struct {
 	State PullRequestState
 	// ApprovedBy are the people who approve exactly this head, sorted; empty if Unapproved.
 	ApprovedBy []string
-	// Unapproved: fewer approve this head than the forge asks for, or someone wants changes of it.
+	// Unapproved: people have to act before it is merged. Fewer approve this head than the forge asks for, someone wants changes of it, or only
+	// others may merge it.
 	Unapproved bool
 	Objections []Objection
 }

@@ -38,8 +38,9 @@ type Server interface {
 
 	// Proposal returns a pull request, or ErrNotFound.
 	Proposal(ctx context.Context, number int) (Proposal, error)
-	// ProposalOf returns the newest pull request from branch of this repository, not of a fork, whatever became of it, or ErrNotFound.
-	ProposalOf(ctx context.Context, branch string) (Proposal, error)
+	// ProposalOf returns the newest pull request from branch of a fork, or of this repository if fork is empty, whatever became of it, or
+	// ErrNotFound. Anyone may have a branch of this name in another fork.
+	ProposalOf(ctx context.Context, fork, branch string) (Proposal, error)
 	// Propose opens a pull request, as a draft if p is one and the forge has drafts. It returns ErrExists if one is open for the same branches.
 	Propose(ctx context.Context, p Proposal) (Proposal, error)
 	// EditProposal changes title, body and draft.
@@ -70,6 +71,8 @@ type Repository struct {
 	// Page is its address for people, without a slash at the end.
 	Page          string
 	DefaultBranch string
+	// Parent is the path of the repository that this one is a fork of; empty if it is none.
+	Parent string
 	// MayPush: the account may push branches. MayMerge: it may merge pull requests.
 	MayPush, MayMerge bool
 	// Methods are the ways to merge that the repository allows, the preferred first: merge, squash, rebase.
@@ -135,6 +138,8 @@ type Remark struct {
 	Edited bool
 	// ChangedAt is no earlier than the last change of its body.
 	CreatedAt, ChangedAt time.Time
+	// Member: the server says, without being asked for rights, that the author belongs to the repository. Not all who do may write.
+	Member bool
 }
 
 // Proposal is a pull request (GitLab: a merge request) as the server has it.
@@ -143,13 +148,18 @@ type Proposal struct {
 	Title, Body string
 	// Branch is the one that is offered, Base the one to merge into; Head is the full id of Branch's commit as the server knows it.
 	Branch, Base, Head string
-	Draft              bool
-	State              PullRequestState
+	// Fork is the path of the repository that has Branch; empty if it is the one that has Base, and ForkGone if it was deleted.
+	Fork  string
+	Draft bool
+	State PullRequestState
 	// MergeCommit is the commit on Base that the merge made; empty before.
 	MergeCommit string
 	MergedAt    *time.Time
 	Page        string
 }
+
+// ForkGone stands for the path of a fork that was deleted. It is no path.
+const ForkGone = "(deleted)"
 
 // Verdict is what a CI or an application says about a commit.
 type Verdict struct {
@@ -281,6 +291,15 @@ type (
 	Logged interface {
 		Log(ctx context.Context, v Verdict, limit int) ([]StepLog, error)
 	}
+	// Forked finds forks of the repository. Name is owner/name; empty means the account's own fork, whatever its name. It returns ErrNotFound if there is
+	// none, and it is an error if the named repository is no fork of this one.
+	Forked interface {
+		Fork(ctx context.Context, name string) (Repository, error)
+	}
+	// Forker makes the account's own fork, or finds the one that it has. One that the server still fills is a Failure that passes.
+	Forker interface {
+		MakeFork(ctx context.Context) (Repository, error)
+	}
 	// CI knows the runs of the server's own CI, and has what failed in them run again.
 	CI interface {
 		// CIRuns returns the runs in which something failed, of those that the verdicts on exactly this commit are from. Verdicts of other applications
@@ -318,6 +337,8 @@ type Review struct {
 	Body   string
 	Page   string
 	At     time.Time
+	// Member is as in Remark.
+	Member bool
 }
 
 // ReviewState is what a review says.

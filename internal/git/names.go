@@ -11,6 +11,8 @@ var (
 	idPattern     = lazy.Pattern(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 	branchPattern = lazy.Pattern(`^signalbox/[0-9]+-[a-z0-9-]{1,40}$`)
 	remotePattern = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	// An address, a subset of what git takes: it starts no program, and holds no password. ssh is the only protocol that names a user.
+	addressPattern = lazy.Pattern(`^(?:https?://[\w.:\[\]-]+/[\w.~/%+-]+|ssh://(?:[\w.-]+@)?[\w.\[\]-][\w.:\[\]-]*/[\w.~/%+-]+|(?:[\w.-]+@)?\w[\w.-]*:/?[\w.~][\w.~/+-]*|/[^\x00-\x1f]+)$`)
 	// A full ref, a subset of what git allows: no component starts with a dot or a dash, and a
 	// shell, a pattern or a revision expression takes it for nothing but a name.
 	refPattern = lazy.Pattern(`^refs(?:/[\pL\pN_+=@#%,][\pL\pN._+=@#%,!-]*)+$`)
@@ -50,6 +52,14 @@ func checkRemote(name string) error {
 		return fmt.Errorf("%w remote name %q", ErrInvalid, name)
 	}
 	return nil
+}
+
+// checkDestination takes a remote's name, or an address.
+func checkDestination(remote string) error {
+	if addressPattern().MatchString(remote) {
+		return nil
+	}
+	return checkRemote(remote)
 }
 
 // isZero reports whether id is of no object: git writes zeros for a missing ref.

@@ -56,9 +56,9 @@ func (r *Repo) Remote(ctx context.Context, name string) (Remote, error) {
 	return Remote{}, fmt.Errorf("remote %q: %w", name, ErrNotFound)
 }
 
-// RemoteRef asks the remote which object ref is at. ErrNotFound if it has no such ref.
+// RemoteRef asks a remote, by its name or address, which object ref is at. ErrNotFound if it has no such ref.
 func (r *Repo) RemoteRef(ctx context.Context, remote, ref string) (string, error) {
-	if err := errors.Join(checkRef(ref), checkRemote(remote)); err != nil {
+	if err := errors.Join(checkRef(ref), checkDestination(remote)); err != nil {
 		return "", fmt.Errorf("ask remote: %w", err)
 	}
 	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"ls-remote", "--quiet", "--", remote, ref}, Dir: r.git.Root, User: true, Limit: gitcmd.Slow})
@@ -121,7 +121,7 @@ func (r *Repo) DeleteRemoteRef(ctx context.Context, remote, ref, old string) err
 // push checks the names and ids of p, runs git push with further arguments, and finds out why the
 // remote refused: the porcelain output has the line "! <from>:<to> TAB [rejected] (stale info)".
 func (r *Repo) push(ctx context.Context, limit time.Duration, remote string, p Push, args ...string) error {
-	err := errors.Join(checkRemote(remote), checkRef(p.Ref), checkIDs(p.ID))
+	err := errors.Join(checkDestination(remote), checkRef(p.Ref), checkIDs(p.ID))
 	if err == nil && !isZero(p.Old) {
 		err = checkIDs(p.Old)
 	}

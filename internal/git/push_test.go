@@ -93,6 +93,22 @@ func TestPushRunsNoHookOfTheProject(t *testing.T) {
 	}
 }
 
+// A fork has no name here.
+func TestABranchIsPushedToAnAddressAndDeletedThere(t *testing.T) {
+	t.Parallel()
+	p, remote, first := published(t)
+	p.git("remote", "remove", "origin")
+	repo := p.open()
+	const ref = "refs/heads/signalbox/1-x"
+	err := errors.Join(repo.MayPush(t.Context(), remote.dir, ref, first), repo.Push(t.Context(), remote.dir, git.Push{Ref: ref, ID: first}))
+	if id, unread := repo.RemoteRef(t.Context(), remote.dir, ref); err != nil || unread != nil || id != first {
+		t.Errorf("it is at %q: %v, %v", id, err, unread)
+	}
+	if err := repo.DeleteRemoteRef(t.Context(), remote.dir, ref, first); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPushRefusesWhatIsNoName(t *testing.T) {
 	t.Parallel()
 	p, _, first := published(t)
@@ -102,6 +118,12 @@ func TestPushRefusesWhatIsNoName(t *testing.T) {
 	}{
 		{"--receive-pack=touch x", git.Push{Ref: "refs/heads/main", ID: first}},
 		{"ext::sh -c touch", git.Push{Ref: "refs/heads/main", ID: first}},
+		{"ext::sh", git.Push{Ref: "refs/heads/main", ID: first}},
+		{"https://ada:secret@example.org/x/y.git", git.Push{Ref: "refs/heads/main", ID: first}},
+		{"ssh://-oProxyCommand=touch/x/y", git.Push{Ref: "refs/heads/main", ID: first}},
+		{"-oProxyCommand=touch:x/y", git.Push{Ref: "refs/heads/main", ID: first}},
+		{"ada@-oProxyCommand=touch:x/y", git.Push{Ref: "refs/heads/main", ID: first}},
+		{"file:///srv/x.git", git.Push{Ref: "refs/heads/main", ID: first}},
 		{"origin", git.Push{Ref: "main", ID: first}},
 		{"origin", git.Push{Ref: "refs/heads/main:refs/heads/x", ID: first}},
 		{"origin", git.Push{Ref: "refs/heads/main", ID: ""}},

@@ -18,7 +18,18 @@ func (p *Project) forge() forge.Forge {
 	if !c.Hosted {
 		return local.New(c)
 	}
-	p.Hosted = hosting.New(hosting.Config{Settings: p.Config.Forge, Remote: p.remote, Files: local.New(c), Store: p.Store, Exec: p.Host(), Env: p.Env,
+	c.Forks = func(ctx context.Context, fork string) (string, error) {
+		all, err := p.Repo.Remotes(ctx)
+		if err != nil {
+			return "", err
+		}
+		remotes := map[string]string{}
+		for _, r := range all {
+			remotes[r.Name] = r.URL
+		}
+		return hosting.ForkAddress(p.Config.Forge, remotes, fork)
+	}
+	p.Hosted = hosting.New(hosting.Config{Settings: p.Config.Forge, Remote: p.remote, Fork: c.Forks, Files: local.New(c), Store: p.Store, Exec: p.Host(), Env: p.Env,
 		Proxy: p.Proxy(), Roots: p.Certificates, Redact: p.Redact, Within: func(path string) string { return Within(p.Root, path) }, Clock: time.Now, Logger: p.Log})
 	return p.Hosted
 }

@@ -47,7 +47,13 @@ func (p *examination) lookAtForge(ctx context.Context, add func(Finding)) bool {
 	if len(s.Lacks) > 0 {
 		says = append(says, "not there with this driver: "+strings.Join(s.Lacks, ", "))
 	}
+	if s.Note != "" {
+		says = append(says, s.Note)
+	}
 	add(Finding{What: "forge", Verdict: VerdictOK, Says: strings.Join(says, "\n")})
+	if s.Source != "" {
+		add(Finding{What: "push", Verdict: VerdictOK, Says: "branches to " + s.Source})
+	}
 	for _, err := range s.Missing {
 		f := findingOf("forge", err)
 		if f.Next == "" {
@@ -56,6 +62,8 @@ func (p *examination) lookAtForge(ctx context.Context, add func(Finding)) bool {
 		add(f)
 	}
 	switch {
+	case s.Others && s.Way != "":
+		add(Finding{What: "merge", Verdict: VerdictOK, Says: "into " + base + " by others: " + s.Why})
 	case s.Way != "":
 		add(Finding{What: "merge", Verdict: VerdictOK, Says: "into " + base + " by " + s.Way + ": " + s.Why})
 	case s.Why != "":

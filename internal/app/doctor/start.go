@@ -39,7 +39,7 @@ func (p *examination) lookAtStart(ctx context.Context, add func(Finding)) {
 		if user, err := p.Repo.User(ctx); err == nil {
 			says += fmt.Sprintf(" as %s <%s>", user.Committer.Name, user.Committer.Email)
 		}
-		if p.Pushes(ctx) {
+		if p.Pushes(ctx) && p.Hosted == nil { // lookAtForge says where else
 			says += ", and pushed to " + wire.Remote
 		}
 		add(Finding{What: "merge", Verdict: VerdictOK, Says: says})

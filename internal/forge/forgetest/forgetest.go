@@ -31,6 +31,8 @@ type Harness struct {
 	Project string
 	// Remote is the address of the repository that is pushed to; empty if there is none. Project's configuration has what git needs for it.
 	Remote string
+	// Branches is the address of the repository that branches of pull requests are pushed to; empty means Remote.
+	Branches string
 	// Base is the branch to merge into.
 	Base string
 	// Request is an open request.
@@ -129,22 +131,31 @@ func Run(t *testing.T, newHarness func(*testing.T) Harness) {
 	RunMerging(t, newHarness)
 }
 
-// RunKeeping runs the part of the suite about requests, comments and pull requests that are not merged.
-func RunKeeping(t *testing.T, newHarness func(*testing.T) Harness) { run(t, newHarness, keeping) }
+// RunKeeping runs the part of the suite about requests, comments and pull requests that are not merged; of that, if there are names, the cases whose
+// names contain one.
+func RunKeeping(t *testing.T, newHarness func(*testing.T) Harness, names ...string) {
+	t.Helper()
+	runSome(t, newHarness, keeping, names)
+}
 
-// RunMerging runs the part of the suite that another way to merge can change; of that, if there are names, the cases whose names contain one.
+// RunMerging runs the part of the suite that another way to merge can change, or some of it.
 func RunMerging(t *testing.T, newHarness func(*testing.T) Harness, names ...string) {
 	t.Helper()
-	some := merging
+	runSome(t, newHarness, merging, names)
+}
+
+func runSome(t *testing.T, newHarness func(*testing.T) Harness, all []testCase, names []string) {
+	t.Helper()
+	some := all
 	if len(names) > 0 {
 		some = nil
 	}
 	for _, name := range names {
-		i := slices.IndexFunc(merging, func(c testCase) bool { return strings.Contains(c.name, name) })
+		i := slices.IndexFunc(all, func(c testCase) bool { return strings.Contains(c.name, name) })
 		if i < 0 {
 			t.Fatalf("no case is called %q", name)
 		}
-		some = append(some, merging[i])
+		some = append(some, all[i])
 	}
 	run(t, newHarness, some)
 }

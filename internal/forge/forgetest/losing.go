@@ -74,8 +74,8 @@ func lostMerge(t *testing.T, p *project) {
 		pr, check := p.passed(t, p.change(t, 1, map[string]string{"a": "1"}))
 		lose(Operation{Merge: &Merge{pr.Number, check, "m"}})
 		p.wantMerged(t, p.merge(t, pr, check), check)
-		if p.Pulls(t) != 1 || p.remoteBranch(t, pr.Branch) != "" {
-			t.Errorf("%d pull requests, and the branch is at %q", p.Pulls(t), p.remoteBranch(t, pr.Branch))
+		if p.Pulls(t) != 1 || p.pushedBranch(t, pr.Branch) != "" {
+			t.Errorf("%d pull requests, and the branch is at %q", p.Pulls(t), p.pushedBranch(t, pr.Branch))
 		}
 	})
 }

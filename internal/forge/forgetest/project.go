@@ -1,6 +1,7 @@
 package forgetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,5 +211,12 @@ func (p *project) wantFollowed(t *testing.T) {
 func (p *project) remoteBranch(t *testing.T, branch string) string {
 	t.Helper()
 	id, _, _ := strings.Cut(p.git(t, "ls-remote", p.Remote, "refs/heads/"+branch), "\t")
+	return id
+}
+
+// pushedBranch returns the commit of a pull request's branch where it is pushed to; empty if it is not there.
+func (p *project) pushedBranch(t *testing.T, branch string) string {
+	t.Helper()
+	id, _, _ := strings.Cut(p.git(t, "ls-remote", cmp.Or(p.Branches, p.Remote), "refs/heads/"+branch), "\t")
 	return id
 }

@@ -37,7 +37,7 @@ func (p *project) wantPublished(t *testing.T, change forge.PullRequest) {
 	if p.Remote == "" {
 		return
 	}
-	if got := p.remoteBranch(t, change.Branch); got != change.Head {
+	if got := p.pushedBranch(t, change.Branch); got != change.Head {
 		t.Errorf("the remote's branch is at %s, want %s", got, change.Head)
 	}
 }

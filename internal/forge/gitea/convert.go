@@ -20,7 +20,11 @@ type (
 		DefaultBranch string `json:"default_branch"`
 		Archived      bool   `json:"archived"`
 		Mirror        bool   `json:"mirror"`
-		Permissions   struct {
+		Owner         user   `json:"owner"`
+		Parent        *struct {
+			FullName string `json:"full_name"`
+		} `json:"parent"`
+		Permissions struct {
 			Push bool `json:"push"`
 		} `json:"permissions"`
 		AllowMerge       bool   `json:"allow_merge_commits"`
@@ -62,6 +66,9 @@ type (
 		Label  string `json:"label"` // the branch; ref is refs/pull/<n>/head if the branch is gone
 		SHA    string `json:"sha"`
 		RepoID int64  `json:"repo_id"`
+		Repo   *struct {
+			FullName string `json:"full_name"`
+		} `json:"repo"`
 	}
 	pull struct {
 		Number   int        `json:"number"`
@@ -121,6 +128,9 @@ func (r repository) convert(page string) forge.Repository {
 	converted := forge.Repository{Path: r.FullName, Page: page + "/" + r.FullName, DefaultBranch: r.DefaultBranch, SeesPushes: r.AllowManual && r.DetectsManual}
 	converted.MayPush = r.Permissions.Push && !r.Archived && !r.Mirror
 	converted.MayMerge = converted.MayPush
+	if r.Parent != nil {
+		converted.Parent = r.Parent.FullName
+	}
 	for _, style := range r.styles() {
 		if style == "merge" || style == "squash" || style == "rebase" {
 			converted.Methods = append(converted.Methods, style)
@@ -160,6 +170,13 @@ func (c comment) convert(on forge.Subject) forge.Remark {
 func (p pull) convert() forge.Proposal {
 	converted := forge.Proposal{Number: p.Number, Title: titleOf(p.Title), Body: p.Body, Branch: p.Head.Label, Base: p.Base.Ref, Head: p.Head.SHA, Draft: p.Draft,
 		State: forge.Open, Page: p.HTMLURL}
+	switch {
+	case p.Head.RepoID == p.Base.RepoID:
+	case p.Head.Repo == nil:
+		converted.Fork = forge.ForkGone
+	default:
+		converted.Fork = p.Head.Repo.FullName
+	}
 	switch {
 	case p.Merged:
 		converted.State, converted.MergedAt = forge.Merged, p.MergedAt

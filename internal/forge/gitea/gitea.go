@@ -49,6 +49,8 @@ var (
 	_ forge.Logged       = (*Server)(nil)
 	_ forge.CI           = (*Server)(nil)
 	_ forge.Permitted    = (*Server)(nil)
+	_ forge.Forked       = (*Server)(nil)
+	_ forge.Forker       = (*Server)(nil)
 	_ forge.Recorder     = (*Server)(nil)
 	_ forge.Hooked       = (*Server)(nil)
 	_ forge.Labeled      = (*Server)(nil)

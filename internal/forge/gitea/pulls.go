@@ -31,8 +31,8 @@ func (s *Server) pull(ctx context.Context, number int) (p pull, err error) {
 	return p, err
 }
 
-// ProposalOf returns the newest pull request from a branch of this repository.
-func (s *Server) ProposalOf(ctx context.Context, branch string) (forge.Proposal, error) {
+// ProposalOf returns the newest pull request from a branch.
+func (s *Server) ProposalOf(ctx context.Context, fork, branch string) (forge.Proposal, error) {
 	for _, look := range []struct {
 		state, sort string
 		limit       int
@@ -45,14 +45,14 @@ func (s *Server) ProposalOf(ctx context.Context, branch string) (forge.Proposal,
 		if err != nil {
 			return forge.Proposal{}, fmt.Errorf("find the pull request of branch %q: %w", branch, err)
 		}
-		newest := pull{}
+		newest := forge.Proposal{}
 		for _, p := range found {
-			if p.Head.Label == branch && p.Head.RepoID == p.Base.RepoID && p.Number > newest.Number {
-				newest = p
+			if one := p.convert(); one.Branch == branch && strings.EqualFold(one.Fork, fork) && one.Number > newest.Number {
+				newest = one
 			}
 		}
 		if newest.Number > 0 {
-			return newest.convert(), nil
+			return newest, nil
 		}
 	}
 	return forge.Proposal{}, fmt.Errorf("find the pull request of branch %q: %w", branch, forge.ErrNotFound)
@@ -61,8 +61,12 @@ func (s *Server) ProposalOf(ctx context.Context, branch string) (forge.Proposal,
 // Propose opens a pull request.
 func (s *Server) Propose(ctx context.Context, p forge.Proposal) (forge.Proposal, error) {
 	var opened pull
+	head := p.Branch
+	if owner, _, forked := strings.Cut(p.Fork, "/"); forked { // an account has one fork at most
+		head = owner + ":" + head
+	}
 	_, err := s.call(ctx, request{method: http.MethodPost, path: "pulls", out: &opened,
-		in: map[string]any{"title": titled(p.Title, p.Draft), "body": p.Body, "head": p.Branch, "base": p.Base}})
+		in: map[string]any{"title": titled(p.Title, p.Draft), "body": p.Body, "head": head, "base": p.Base}})
 	var f *forge.Failure
 	if errors.As(err, &f) && f.Status == http.StatusConflict {
 		err = fmt.Errorf("%w: the server says %q", forge.ErrExists, f.Message)

@@ -74,7 +74,7 @@ func readAll(t *testing.T, driver *github.Server) map[string]error {
 	_, errs["search"] = driver.Issues(t.Context(), forge.Query{Text: "x"}, 10)
 	_, errs["Remarks"] = driver.Remarks(t.Context(), forge.OnIssue(7))
 	_, errs["Proposal"] = driver.Proposal(t.Context(), 7)
-	_, errs["ProposalOf"] = driver.ProposalOf(t.Context(), "topic")
+	_, errs["ProposalOf"] = driver.ProposalOf(t.Context(), "", "topic")
 	_, errs["Verdicts"] = driver.Verdicts(t.Context(), commit)
 	_, errs["Required"] = driver.Required(t.Context(), "main")
 	_, errs["Reviews"] = driver.Reviews(t.Context(), 7)

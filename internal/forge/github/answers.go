@@ -11,9 +11,14 @@ type repositoryAnswer struct {
 	DefaultBranch    string `json:"default_branch"`
 	Archived         bool
 	Permissions      struct{ Push bool }
+	Parent, Source   *named
 	AllowMergeCommit *bool `json:"allow_merge_commit"`
 	AllowSquashMerge *bool `json:"allow_squash_merge"`
 	AllowRebaseMerge *bool `json:"allow_rebase_merge"`
+}
+
+type named struct {
+	FullName string `json:"full_name"`
 }
 
 type issueAnswer struct {
@@ -58,15 +63,20 @@ type pullAnswer struct {
 	// ReviewComments is nil in lists.
 	ReviewComments *int `json:"review_comments"`
 	// Mergeable is nil while GitHub computes it.
-	Mergeable *bool
-	Head      struct {
-		Ref, SHA string
-		User     account
-	}
-	Base           struct{ Ref string }
+	Mergeable      *bool
+	Head, Base     pullEnd
 	HTMLURL        string     `json:"html_url"`
 	MergedAt       *time.Time `json:"merged_at"`
 	MergeCommitSHA string     `json:"merge_commit_sha"`
+}
+
+// pullEnd is a branch. Its repository may be deleted.
+type pullEnd struct {
+	Ref, SHA string
+	Repo     *struct {
+		ID       int64
+		FullName string `json:"full_name"`
+	}
 }
 
 type reviewAnswer struct {
@@ -75,6 +85,7 @@ type reviewAnswer struct {
 	CommitID    string    `json:"commit_id"`
 	HTMLURL     string    `json:"html_url"`
 	SubmittedAt time.Time `json:"submitted_at"`
+	Association string    `json:"author_association"`
 }
 
 type statusAnswer struct {

@@ -37,6 +37,8 @@ func (s *Server) callBy(ctx context.Context, client *http.Client, r request) (*h
 	return s.answered(client, req, r.out)
 }
 
+var errNotComputed = errors.New("GitHub has not computed the answer yet")
+
 // answered sends a request and reads its answer into out.
 func (s *Server) answered(client *http.Client, req *http.Request, out any) (*http.Response, error) {
 	resp, err := client.Do(req)
@@ -46,7 +48,7 @@ func (s *Server) answered(client *http.Client, req *http.Request, out any) (*htt
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusAccepted:
-		return nil, &forge.Failure{Kind: forge.Unavailable, Err: errors.New("GitHub has not computed the answer yet")}
+		return nil, &forge.Failure{Kind: forge.Unavailable, Err: errNotComputed}
 	case resp.StatusCode/100 != 2:
 		return nil, s.refusal(resp)
 	case out == nil:

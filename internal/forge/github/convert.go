@@ -19,6 +19,9 @@ func repository(r repositoryAnswer) forge.Repository {
 	found := forge.Repository{Path: r.FullName, Page: r.HTMLURL, DefaultBranch: r.DefaultBranch, SeesPushes: true}
 	found.MayPush = r.Permissions.Push && !r.Archived
 	found.MayMerge = found.MayPush
+	if r.Parent != nil {
+		found.Parent = r.Parent.FullName
+	}
 	for _, way := range []struct {
 		name    string
 		allowed *bool
@@ -58,6 +61,12 @@ func proposal(p pullAnswer) forge.Proposal {
 		Head: p.Head.SHA, Draft: p.Draft, State: forge.Open, Page: p.HTMLURL,
 	}
 	switch {
+	case p.Head.Repo == nil:
+		found.Fork = forge.ForkGone
+	case p.Base.Repo == nil || p.Head.Repo.ID != p.Base.Repo.ID:
+		found.Fork = p.Head.Repo.FullName
+	}
+	switch {
 	case p.MergedAt != nil:
 		found.State, found.MergedAt, found.MergeCommit = forge.Merged, p.MergedAt, p.MergeCommitSHA // of an open one it is a trial's
 	case p.State == "closed":
@@ -95,10 +104,15 @@ func checkVerdict(r checkAnswer) forge.Verdict {
 	return v
 }
 
+// belongs reports whether GitHub counts an author among those of the repository. Not all of them may write.
+func belongs(association string) bool {
+	return association == "OWNER" || association == "MEMBER" || association == "COLLABORATOR"
+}
+
 func review(r reviewAnswer) (forge.Review, bool) {
 	said := forge.Review{ // one that was dismissed says nothing any more
 		Author: r.User.Login, Commit: r.CommitID, State: forge.Commented, Body: r.Body, Page: r.HTMLURL,
-		At: r.SubmittedAt,
+		At: r.SubmittedAt, Member: belongs(r.Association),
 	}
 	switch r.State {
 	case "APPROVED":

@@ -231,7 +231,7 @@ func TestALostAnswerIsFoundAgain(t *testing.T) {
 	lost("POST", "/pulls")
 	_, err = driver.Propose(t.Context(), forge.Proposal{Title: "t", Branch: "topic", Base: "main", Draft: true})
 	wantFailure(t, err, unavailable)
-	p := must(driver.ProposalOf(t.Context(), "topic"))(t)
+	p := must(driver.ProposalOf(t.Context(), "", "topic"))(t)
 	_, err = driver.Propose(t.Context(), p)
 	wantIs(t, err, forge.ErrExists)
 

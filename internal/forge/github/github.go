@@ -22,8 +22,6 @@ type Config struct {
 	URL string
 	// Owner and Name are the repository's.
 	Owner, Name string
-	// HeadOwner owns the repository that branches are pushed to, if it is a fork. Empty means Owner.
-	HeadOwner string
 	// Token returns the token for the next call. It is called for each one, and may answer from memory.
 	Token func(context.Context) (string, error)
 	// App gives the tokens of an App's installation. Exactly one of Token and App is set.
@@ -36,9 +34,9 @@ type Config struct {
 
 // Server is one repository on GitHub.
 type Server struct {
-	owner, name, headOwner string
-	at                     address
-	app                    *installation
+	owner, name string
+	at          address
+	app         *installation
 	// rest refuses redirections that the transport did not follow.
 	rest *http.Client
 	// unredirected returns redirections instead of following them; plain carries no token.
@@ -64,6 +62,8 @@ var (
 	_ forge.Logged       = (*Server)(nil)
 	_ forge.CI           = (*Server)(nil)
 	_ forge.Permitted    = (*Server)(nil)
+	_ forge.Forked       = (*Server)(nil)
+	_ forge.Forker       = (*Server)(nil)
 	_ forge.Hooked       = (*Server)(nil)
 	_ forge.Labeled      = (*Server)(nil)
 	_ forge.Changing     = (*Server)(nil)
@@ -87,12 +87,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{owner: c.Owner, name: c.Name, headOwner: c.HeadOwner, at: at, now: c.Now}
-	if s.headOwner == "" {
-		s.headOwner = c.Owner
-	} else if !ownerName().MatchString(s.headOwner) {
-		return nil, fmt.Errorf("%q is no owner of a fork", s.headOwner)
-	}
+	s := &Server{owner: c.Owner, name: c.Name, at: at, now: c.Now}
 	return s, s.connect(c)
 }
 

@@ -162,7 +162,6 @@ func TestNewRefusesWhatItCannotReachSafely(t *testing.T) {
 		"a path as a name":  func(c *github.Config) { c.Name = ".." },
 		"a slash":           func(c *github.Config) { c.Owner = "o/../p" },
 		"no owner":          func(c *github.Config) { c.Owner = "" },
-		"a fork's owner":    func(c *github.Config) { c.HeadOwner = "a:b" },
 		"no credentials":    func(c *github.Config) { c.Token = nil },
 		"an empty App":      func(c *github.Config) { c.Token, c.App = nil, &github.App{} },
 	} {

@@ -22,7 +22,7 @@ const (
         nodes {
           id path line isResolved isOutdated
           comments(first: 50) {
-            nodes { fullDatabaseId body url createdAt lastEditedAt author { __typename login } }
+            nodes { fullDatabaseId body url createdAt lastEditedAt authorAssociation author { __typename login } }
           }
         }
       }
@@ -51,6 +51,9 @@ const (
   repository(owner: $owner, name: $name) {
     pullRequest(number: $number) { id state headRefOid mergeQueueEntry { id } }
   }
+}`
+	forkQuery = `query($owner: String!, $name: String!) {
+  repository(owner: $owner, name: $name) { forks(first: 1, affiliations: [OWNER]) { nodes { nameWithOwner } } }
 }`
 	enqueueMutation = `mutation($pull: ID!, $head: GitObjectID!) {
   enqueuePullRequest(input: {pullRequestId: $pull, expectedHeadOid: $head}) { mergeQueueEntry { id } }

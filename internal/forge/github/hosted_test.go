@@ -87,11 +87,18 @@ func committed(t *testing.T, project string) string {
 func newHarness(t *testing.T, way hosted.Way, overHTTP bool) forgetest.Harness {
 	t.Helper()
 	s := githubtest.New(t)
-	number := s.Issue("Fix it", "Please.")
-	server := hostedtest.Server{URL: s.URL, Remote: s.Repository, Token: "ghp_ada", Inject: s.Inject, Issue: strconv.Itoa(number)}
+	server := served(t, s)
 	if overHTTP {
 		server.Remote = s.Remote()
 	}
+	return hostedtest.Harness(t, driverAt, server, way, every())
+}
+
+// served is a stand-in with an issue.
+func served(t *testing.T, s *githubtest.Server) hostedtest.Server {
+	t.Helper()
+	number := s.Issue("Fix it", "Please.")
+	server := hostedtest.Server{URL: s.URL, Remote: s.Repository, Token: "ghp_ada", Inject: s.Inject, Issue: strconv.Itoa(number)}
 	server.Comments = func() (texts []string) {
 		s.With(func(st *githubtest.State) {
 			for _, c := range st.Comments {
@@ -127,5 +134,5 @@ func newHarness(t *testing.T, way hosted.Way, overHTTP bool) forgetest.Harness {
 			return count
 		},
 	}
-	return hostedtest.Harness(t, driverAt, server, way, every())
+	return server
 }

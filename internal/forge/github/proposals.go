@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,16 +15,16 @@ func (s *Server) Proposal(ctx context.Context, number int) (forge.Proposal, erro
 	if err != nil {
 		return forge.Proposal{}, s.wrap(err, "read pull request %d", number)
 	}
-	return s.proposal(found), nil
+	return proposal(found), nil
 }
 
 // ProposalOf compares what GitHub answers: a head that it can't parse is no filter for it.
-func (s *Server) ProposalOf(ctx context.Context, branch string) (newest forge.Proposal, err error) {
+func (s *Server) ProposalOf(ctx context.Context, fork, branch string) (newest forge.Proposal, err error) {
 	err = pages(func(page url.Values) ([]pullAnswer, *http.Response, error) {
-		query := filtered(page, "state", "all", "head", s.headOwner+":"+branch, "sort", "created", "direction", "desc")
+		query := filtered(page, "state", "all", "head", s.ownerOf(fork)+":"+branch, "sort", "created", "direction", "desc")
 		return get[[]pullAnswer](ctx, s, query, "pulls")
 	}, func(p pullAnswer) bool {
-		if found := s.proposal(p); found.Branch == branch && found.Number > newest.Number {
+		if found := proposal(p); found.Branch == branch && strings.EqualFold(found.Fork, fork) && found.Number > newest.Number {
 			newest = found
 		}
 		return true
@@ -38,9 +37,9 @@ func (s *Server) ProposalOf(ctx context.Context, branch string) (newest forge.Pr
 
 // Propose opens a pull request. In private repositories on GitHub's free plan there are no drafts, and it opens one that is none.
 func (s *Server) Propose(ctx context.Context, p forge.Proposal) (forge.Proposal, error) {
-	asked := map[string]any{"title": p.Title, "body": p.Body, "head": s.headOwner + ":" + p.Branch, "base": p.Base, "draft": p.Draft}
-	if s.headOwner != s.owner {
-		asked["maintainer_can_modify"] = true
+	asked := map[string]any{"title": p.Title, "body": p.Body, "head": s.ownerOf(p.Fork) + ":" + p.Branch, "base": p.Base, "draft": p.Draft}
+	if owner, name, forked := strings.Cut(p.Fork, "/"); forked && strings.EqualFold(owner, s.owner) { // the owner alone means the repository itself
+		asked["head_repo"] = name
 	}
 	var made pullAnswer
 	open := request{method: http.MethodPost, path: "pulls", in: asked, out: &made}
@@ -55,7 +54,7 @@ func (s *Server) Propose(ctx context.Context, p forge.Proposal) (forge.Proposal,
 	if err != nil {
 		return forge.Proposal{}, s.wrap(err, "open a pull request of branch %s", p.Branch)
 	}
-	return s.proposal(made), nil
+	return proposal(made), nil
 }
 
 // says reports whether GitHub refused with these words. It has no codes for the cases that we have to know.
@@ -88,11 +87,10 @@ func (s *Server) editPull(ctx context.Context, number int, fields map[string]str
 	return edited, err
 }
 
-// proposal names a branch of another owner with that owner, as GitHub's pages do: it is none that we pushed.
-func (s *Server) proposal(p pullAnswer) forge.Proposal {
-	found := proposal(p)
-	if owner := p.Head.User.Login; !strings.EqualFold(owner, s.headOwner) {
-		found.Branch = fmt.Sprintf("%s:%s", owner, found.Branch)
+// ownerOf returns the owner of a fork, or of the repository itself.
+func (s *Server) ownerOf(fork string) string {
+	if owner, _, forked := strings.Cut(fork, "/"); forked {
+		return owner
 	}
-	return found
+	return s.owner
 }

@@ -51,7 +51,7 @@ func TestWithoutDraftsAProposalIsOpenedAnyway(t *testing.T) {
 func TestTheNewestProposalOfABranchIsFound(t *testing.T) {
 	t.Parallel()
 	s, driver := start(t)
-	_, err := driver.ProposalOf(t.Context(), "topic")
+	_, err := driver.ProposalOf(t.Context(), "", "topic")
 	wantIs(t, err, forge.ErrNotFound)
 	propose(t, s, driver, "other")
 	first := propose(t, s, driver, "topic")
@@ -60,31 +60,12 @@ func TestTheNewestProposalOfABranchIsFound(t *testing.T) {
 	for range 2 {
 		ok(t, driver.CloseProposal(t.Context(), first.Number))
 	}
-	if got := must(driver.ProposalOf(t.Context(), "topic"))(t); got.Number != first.Number || got.State != forge.Closed {
+	if got := must(driver.ProposalOf(t.Context(), "", "topic"))(t); got.Number != first.Number || got.State != forge.Closed {
 		t.Errorf("found %+v", got)
 	}
 	second := must(driver.Propose(t.Context(), first))(t)
-	if got := must(driver.ProposalOf(t.Context(), "topic"))(t); got.Number != second.Number || got.Number == first.Number {
+	if got := must(driver.ProposalOf(t.Context(), "", "topic"))(t); got.Number != second.Number || got.Number == first.Number {
 		t.Errorf("found %d, want the second one, %d", got.Number, second.Number)
-	}
-}
-
-// Anybody can open a pull request from a fork whose branch has the name of one of ours.
-func TestABranchOfAForkIsNotOurs(t *testing.T) {
-	t.Parallel()
-	s, driver := start(t)
-	c := config(s)
-	c.Token, c.HeadOwner = token("ghp_mallory"), "mallory"
-	fork := open(t, c)
-	theirs, err := fork.Propose(t.Context(), forge.Proposal{Title: "Mine", Branch: "signalbox/1-a", Base: "main"})
-	ok(t, err)
-	_, err = driver.ProposalOf(t.Context(), "signalbox/1-a")
-	wantIs(t, err, forge.ErrNotFound)
-	if got := must(driver.Proposal(t.Context(), theirs.Number))(t); got.Branch != "mallory:signalbox/1-a" {
-		t.Errorf("the fork's branch is named %q", got.Branch)
-	}
-	if got := must(fork.ProposalOf(t.Context(), "signalbox/1-a"))(t); got.Number != theirs.Number || got.Branch != "signalbox/1-a" {
-		t.Errorf("who pushes to the fork finds %+v", got)
 	}
 }
 

@@ -25,6 +25,7 @@ type threadComment struct {
 	Body, URL      string
 	CreatedAt      time.Time
 	LastEditedAt   *time.Time
+	Association    string `json:"authorAssociation"`
 	// Author is nil if the account was deleted.
 	Author *struct {
 		Typename string `json:"__typename"`
@@ -119,7 +120,7 @@ func (t thread) converted(on forge.Subject) forge.Thread {
 	converted := forge.Thread{ID: t.ID, Path: t.Path, Line: line, Resolved: t.IsResolved}
 	for _, c := range t.Comments.Nodes {
 		id, _ := strconv.ParseInt(c.FullDatabaseID, 10, 64) // 0 if it is none: nothing is edited by it
-		r := forge.Remark{ID: id, On: on, Body: c.Body, Page: c.URL, Edited: c.LastEditedAt != nil, CreatedAt: c.CreatedAt}
+		r := forge.Remark{ID: id, On: on, Body: c.Body, Page: c.URL, Edited: c.LastEditedAt != nil, CreatedAt: c.CreatedAt, Member: belongs(c.Association)}
 		if c.Author != nil {
 			r.Author, r.ByBot = c.Author.Login, c.Author.Typename == "Bot"
 			if r.ByBot {

@@ -24,6 +24,7 @@ type (
 		Level int `json:"access_level"`
 	}
 	project struct {
+		ID            int64  `json:"id"`
 		Path          string `json:"path_with_namespace"`
 		Page          string `json:"web_url"`
 		DefaultBranch string `json:"default_branch"`
@@ -34,6 +35,11 @@ type (
 		NeedsPipeline bool `json:"only_allow_merge_if_pipeline_succeeds"`
 		SkippedPasses bool `json:"allow_merge_on_skipped_pipeline"`
 		Trains        bool `json:"merge_trains_enabled"`
+		Parent        *struct {
+			Path string `json:"path_with_namespace"`
+		} `json:"forked_from_project"`
+		// Filled is how far GitLab is with a fork's branches.
+		Filled string `json:"import_status"`
 		// Approvals is only there if the plan has rules of approval.
 		Approvals   *int `json:"approvals_before_merge"`
 		Permissions struct {
@@ -145,6 +151,9 @@ func (p project) convert(level int) forge.Repository {
 	r := forge.Repository{Path: p.Path, Page: strings.TrimRight(p.Page, "/"), DefaultBranch: p.DefaultBranch, SeesPushes: true}
 	r.MayPush = level >= developer && !p.Archived
 	r.MayMerge = r.MayPush
+	if p.Parent != nil {
+		r.Parent = p.Parent.Path
+	}
 	switch {
 	case p.SquashOption == "always":
 		r.Methods = []string{"squash"}

@@ -170,7 +170,7 @@ func FuzzAnswer(f *testing.F) {
 		_, errs["Issues"] = driver.Issues(t.Context(), forge.Query{}, 10)
 		_, errs["Remarks"] = driver.Remarks(t.Context(), forge.OnPull(7))
 		_, errs["Proposal"] = driver.Proposal(t.Context(), 7)
-		_, errs["ProposalOf"] = driver.ProposalOf(t.Context(), "topic")
+		_, errs["ProposalOf"] = driver.ProposalOf(t.Context(), "", "topic")
 		_, errs["Verdicts"] = driver.Verdicts(t.Context(), commit)
 		_, errs["Required"] = driver.Required(t.Context(), "main")
 		_, errs["Reviews"] = driver.Reviews(t.Context(), 7)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"signalbox/internal/forge"
@@ -51,6 +52,7 @@ type Server struct {
 	rest       *http.Client
 	plain      *http.Client // carries no token
 	transport  *rest.Transport
+	forks      sync.Map // of the numbers of forks, their paths
 }
 
 var (
@@ -65,6 +67,8 @@ var (
 	_ forge.Logged       = (*Server)(nil)
 	_ forge.CI           = (*Server)(nil)
 	_ forge.Permitted    = (*Server)(nil)
+	_ forge.Forked       = (*Server)(nil)
+	_ forge.Forker       = (*Server)(nil)
 	_ forge.Labeled      = (*Server)(nil)
 	_ forge.Changing     = (*Server)(nil)
 	_ forge.Hooked       = (*Server)(nil)

@@ -48,6 +48,18 @@ func TestForge(t *testing.T) {
 	}
 }
 
+func TestForgeFromAFork(t *testing.T) {
+	t.Parallel()
+	harness := func(t *testing.T) forgetest.Harness {
+		s := gitlabtest.New(t)
+		server := served(t, s, s.Repository)
+		server.Fork, server.ForkRemote = "ada/engine", s.Fork(gitlabtest.Person, "engine").Repository
+		return hostedtest.Harness(t, driverAt, server, hosted.Guarded, 7)
+	}
+	forgetest.RunKeeping(t, harness, "a lost answer opens no second pull request")
+	forgetest.RunMerging(t, harness, "a lost answer makes no second merge")
+}
+
 // The first merge request has the number of the first issue. Their comments are kept apart, here and in what this machine records.
 func TestAnExactMergeOverHTTPKeepsTheIssueApartFromTheMergeRequestOfItsNumber(t *testing.T) {
 	t.Parallel()
@@ -146,6 +158,12 @@ func newHarness(t *testing.T, way hosted.Way, overHTTP bool, every int) forgetes
 
 func harness(t *testing.T, s *gitlabtest.Server, driver hostedtest.Driver, way hosted.Way, remote string, every int) forgetest.Harness {
 	t.Helper()
+	return hostedtest.Harness(t, driver, served(t, s, remote), way, every)
+}
+
+// served is a stand-in with an issue.
+func served(t *testing.T, s *gitlabtest.Server, remote string) hostedtest.Server {
+	t.Helper()
 	number := s.Issue("Fix it", "Please.")
 	server := hostedtest.Server{URL: s.URL, Remote: remote, Token: "glpat-ada", Inject: s.Inject, Issue: strconv.Itoa(number)}
 	server.Comments = func() (texts []string) {
@@ -184,7 +202,7 @@ func harness(t *testing.T, s *gitlabtest.Server, driver hostedtest.Driver, way h
 		},
 		Starts: func(name string) int { return len(jobs(name)) },
 	}
-	return hostedtest.Harness(t, driver, server, way, every)
+	return server
 }
 
 func start(t *testing.T) (*gitlabtest.Server, *gitlab.Server) {

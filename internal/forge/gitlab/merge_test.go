@@ -39,7 +39,7 @@ func TestAMergeRequestLivesUntilItIsMerged(t *testing.T) {
 	}
 	ok(t, driver.MergeProposal(t.Context(), p.Number, p.Head, "Merge it\n\nBecause."))
 	ok(t, driver.MergeProposal(t.Context(), p.Number, p.Head, "again"))
-	got := must(driver.ProposalOf(t.Context(), "signalbox/1-a"))(t)
+	got := must(driver.ProposalOf(t.Context(), "", "signalbox/1-a"))(t)
 	if got.State != forge.Merged || got.MergeCommit != s.Head("main") || got.MergedAt == nil || s.MustRun("", "log", "-1", "--format=%B", "main") != "Merge it\n\nBecause." {
 		t.Errorf("merged as %+v", got)
 	}
@@ -61,10 +61,10 @@ func TestTheNewestMergeRequestOfABranchIsNoForks(t *testing.T) {
 	s.With(func(st *gitlabtest.State) {
 		st.Merges[3] = &gitlabtest.MergeRequest{Title: "Fork", Branch: "topic", Base: "main", From: 99, Head: first.Head, State: "opened"}
 	})
-	if got := must(driver.ProposalOf(t.Context(), "topic"))(t); got.Number != second.Number {
+	if got := must(driver.ProposalOf(t.Context(), "", "topic"))(t); got.Number != second.Number {
 		t.Errorf("found %+v", got)
 	}
-	_, err := driver.ProposalOf(t.Context(), "none")
+	_, err := driver.ProposalOf(t.Context(), "", "none")
 	wantIs(t, err, forge.ErrNotFound)
 	_, err = driver.Proposal(t.Context(), 99)
 	wantIs(t, err, forge.ErrNotFound)

@@ -17,7 +17,8 @@ func (s *Server) Proposal(ctx context.Context, number int) (forge.Proposal, erro
 	if err != nil {
 		return forge.Proposal{}, s.wrap(err, "read merge request %d", number)
 	}
-	return m.convert(), nil
+	p, err := s.proposal(ctx, m)
+	return p, s.wrap(err, "read merge request %d", number)
 }
 
 func (s *Server) mergeRequest(ctx context.Context, number int) (m mergeRequest, err error) {
@@ -25,13 +26,20 @@ func (s *Server) mergeRequest(ctx context.Context, number int) (m mergeRequest, 
 	return m, err
 }
 
-// ProposalOf returns the newest merge request from a branch of this project.
-func (s *Server) ProposalOf(ctx context.Context, branch string) (newest forge.Proposal, err error) {
+// ProposalOf returns the newest merge request from a branch.
+func (s *Server) ProposalOf(ctx context.Context, fork, branch string) (newest forge.Proposal, err error) {
+	var from project
+	if fork != "" {
+		if from, err = s.projectAt(ctx, fork); err != nil {
+			return newest, s.wrap(err, "find the fork %s", fork)
+		}
+	}
 	err = pages(func(page url.Values) ([]mergeRequest, *http.Response, error) {
 		return get[[]mergeRequest](ctx, s, filtered(page, "source_branch", branch, "scope", "all", "state", "all", "order_by", "created_at", "sort", "desc"), "merge_requests")
 	}, func(m mergeRequest) bool {
-		if m.Branch == branch && m.From == m.Into && m.IID > newest.Number {
+		if m.Branch == branch && (m.From == from.ID || fork == "" && m.From == m.Into) && m.IID > newest.Number {
 			newest = m.convert()
+			newest.Fork = from.Path
 		}
 		return newest.Number == 0
 	})
@@ -44,16 +52,26 @@ func (s *Server) ProposalOf(ctx context.Context, branch string) (newest forge.Pr
 // Propose opens a merge request.
 func (s *Server) Propose(ctx context.Context, p forge.Proposal) (forge.Proposal, error) {
 	var opened mergeRequest
-	_, err := s.call(ctx, request{method: http.MethodPost, path: "merge_requests", out: &opened, in: map[string]any{
-		"source_branch": p.Branch, "target_branch": p.Base, "title": titled(p.Title, p.Draft), "description": p.Body, "remove_source_branch": false,
-	}})
+	asked := map[string]any{"source_branch": p.Branch, "target_branch": p.Base, "title": titled(p.Title, p.Draft), "description": p.Body, "remove_source_branch": false}
+	open := request{method: http.MethodPost, path: "merge_requests", out: &opened, in: asked}
+	if p.Fork != "" {
+		into, err := s.project(ctx)
+		if err != nil {
+			return forge.Proposal{}, s.wrap(err, "open a merge request of %q", p.Branch)
+		}
+		asked["target_project_id"] = into.ID
+		open.root, open.path, open.args = "projects", "%s/merge_requests", []any{p.Fork}
+	}
+	_, err := s.call(ctx, open)
 	if f, conflicts := status(err, http.StatusConflict); conflicts {
 		err = fmt.Errorf("%w: the server says %q", forge.ErrExists, f.Message)
 	}
 	if err != nil {
 		return forge.Proposal{}, s.wrap(err, "open a merge request of %q", p.Branch)
 	}
-	return opened.convert(), nil
+	made := opened.convert()
+	made.Fork = p.Fork
+	return made, nil
 }
 
 // EditProposal changes title, body and draft.

@@ -117,7 +117,7 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 
 // knowsHead returns ErrHeadMoved if the pull request has another head on the server, after the time that a push may take to show there.
 func (f *Forge) knowsHead(ctx context.Context, pr forge.PullRequest, head string) error {
-	p, err := f.ours(forge.Recent(ctx, sameLook), pr.Number, pr.Branch)
+	p, err := f.ours(forge.Recent(ctx, sameLook), pr)
 	if err != nil || p.Head == head {
 		return err
 	}
@@ -151,6 +151,10 @@ func (f *Forge) reported(ctx context.Context, pr forge.PullRequest, head string,
 	case j.Silent && f.WithoutCI:
 		return nil, nil
 	case j.Silent:
+		// A CI often waits until someone has looked at what comes from a fork. Whoever merges it sees that.
+		if others, err := f.othersMerge(ctx, pr); err != nil || others {
+			return nil, err
+		}
 		return nil, fmt.Errorf("the tests passed here, and on the forge, of %s, %w", head, forge.ErrNoChecks)
 	}
 	return nil, nil

@@ -29,6 +29,8 @@ type Git interface {
 	Checks(ctx context.Context, number int) (forge.Check, error)
 	BranchCheck(ctx context.Context, branch string) (forge.Check, error)
 	MayMerge(ctx context.Context, base string) error
+	// MayOffer reports, as MayMerge does, what would refuse a pull request from a fork whose merge is others' to make.
+	MayOffer(ctx context.Context, fork, base string) error
 	// Follow brings the remote's commits of a base branch here, and reports whether it has some that the remote lacks.
 	Follow(ctx context.Context, base string) (ahead bool, err error)
 	// Merge makes the tested merge commit and pushes it to the base.
@@ -46,6 +48,8 @@ type Config struct {
 	Store  *store.Store
 	// Merge is the way to merge that the configuration asks for; empty means the best that the server allows.
 	Merge Way
+	// Fork is ForkAuto, ForkCreate, ForkNever, or the path of the fork that branches are pushed to; empty means ForkAuto.
+	Fork string
 	// WithoutCI: the project has no CI on the server, so the tests on this machine are enough if the server reports nothing and asks for nothing.
 	WithoutCI bool
 	// Statuses: our own verdicts are published on the head of the pull request. Labels: the issue has a label that says how its run stands.
@@ -116,7 +120,18 @@ func (f *Forge) MayMerge(ctx context.Context, base string) error {
 	if err != nil {
 		return fmt.Errorf("ask the forge who we are: %w", err)
 	}
-	repository, way, err := f.way(ctx, base)
+	repository, err := f.Server.Repository(ctx)
+	if err != nil {
+		return fmt.Errorf("ask the forge for the repository: %w", err)
+	}
+	fork, _, err := f.Source(ctx, repository)
+	if err != nil {
+		return err
+	}
+	if !repository.MayPush && !repository.MayMerge && f.Config.Fork != ForkNever {
+		return f.mayOffer(ctx, fork, base)
+	}
+	way, err := f.way(ctx, repository, base)
 	if err != nil {
 		return err
 	}
@@ -133,5 +148,23 @@ func (f *Forge) MayMerge(ctx context.Context, base string) error {
 	if ahead && way != Exact {
 		return fmt.Errorf("%w: %q has commits here that the forge lacks, and it makes the merge itself", forge.ErrRemote, base)
 	}
-	return f.Git.MayMerge(ctx, base)
+	if err := f.Git.MayMerge(ctx, base); err != nil || fork == "" {
+		return err
+	}
+	return f.Git.MayOffer(ctx, fork, base)
+}
+
+// mayOffer asks for what would refuse a pull request that others merge. A fork that is yet to be made refuses nothing.
+func (f *Forge) mayOffer(ctx context.Context, fork, base string) error {
+	ahead, err := f.Git.Follow(ctx, base)
+	if err != nil {
+		return err
+	}
+	if ahead {
+		return fmt.Errorf("%w: %q has commits here that the forge lacks, and the pull request would offer them too", forge.ErrRemote, base)
+	}
+	if fork == "" {
+		return nil
+	}
+	return f.Git.MayOffer(ctx, fork, base)
 }

@@ -29,6 +29,10 @@ func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, mess
 			if queued, unread := f.queued(number).Load(ctx); unread == nil && queued.Head == pr.Head { // the queue tested what it merged
 				untested = nil
 			}
+			if others, unknown := f.othersMerge(ctx, pr); unknown == nil && others { // they answer for it, and nobody here can revert it
+				f.Logger.WarnContext(ctx, "others merged a tree that was not tested here", "pull request", number, "commit", pr.MergeCommit)
+				untested = nil
+			}
 		}
 	case pr.State == forge.Closed || p.State == forge.Closed:
 		err = forge.ErrClosed
@@ -55,7 +59,14 @@ func (f *Forge) merge(ctx context.Context, pr forge.PullRequest, p forge.Proposa
 	if p.Head != checked.Head {
 		return pr, fmt.Errorf("the forge has %q at another commit than %s: %w", pr.Branch, checked.Head, forge.ErrHeadMoved)
 	}
-	_, way, err := f.way(ctx, pr.Base)
+	repository, err := f.Server.Repository(ctx)
+	if err != nil {
+		return pr, fmt.Errorf("ask the forge for the repository: %w", err)
+	}
+	if pr.Fork != "" && !repository.MayMerge {
+		return pr, &forge.PendingError{For: []string{"someone who may merge it"}, LookAgain: f.lookAgain(f.Clock().Sub(pr.UpdatedAt))}
+	}
+	way, err := f.way(ctx, repository, pr.Base)
 	if err != nil {
 		return pr, err
 	}
@@ -88,7 +99,7 @@ func (f *Forge) mergeGuarded(ctx context.Context, pr forge.PullRequest, checked 
 		if err != nil {
 			return "", err
 		}
-		p, err := f.ours(ctx, pr.Number, pr.Branch)
+		p, err := f.ours(ctx, pr)
 		if err == nil && p.State != forge.Merged {
 			err = &forge.PendingError{For: []string{"the merge to show"}, LookAgain: f.Clock().Add(soon)}
 		}
@@ -99,7 +110,7 @@ func (f *Forge) mergeGuarded(ctx context.Context, pr forge.PullRequest, checked 
 // show makes the server show a pull request as finished that was merged here, and then deletes its branch: in the other order, the server
 // would take the deletion for the end.
 func (f *Forge) show(ctx context.Context, pr forge.PullRequest) error {
-	p, err := f.ours(ctx, pr.Number, pr.Branch)
+	p, err := f.ours(ctx, pr)
 	if err == nil && p.State == forge.Open {
 		p, err = f.noticed(ctx, pr)
 	}
@@ -126,7 +137,7 @@ func (f *Forge) noticed(ctx context.Context, pr forge.PullRequest) (p forge.Prop
 			return p, context.Cause(ctx)
 		case <-tick.C:
 		}
-		if p, err = f.ours(ctx, pr.Number, pr.Branch); err != nil || p.State != forge.Open {
+		if p, err = f.ours(ctx, pr); err != nil || p.State != forge.Open {
 			return p, err
 		}
 	}

@@ -2,6 +2,7 @@ package hosted
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -31,7 +32,7 @@ func (f *Forge) Opinions(ctx context.Context, number int) (opinions forge.Opinio
 	if opinions.State != forge.Open {
 		return opinions, nil
 	}
-	heard := &hearing{server: f.Server, me: f.account, mayWrite: map[string]bool{}}
+	heard := &hearing{server: f.Server, me: f.account, mayWrite: map[string]bool{}, fromFork: pr.Fork != ""}
 	if threaded, ok := f.Server.(forge.Threaded); ok {
 		threads, err := threaded.Threads(ctx, number)
 		if err != nil {
@@ -59,10 +60,11 @@ func (f *Forge) Opinions(ctx context.Context, number int) (opinions forge.Opinio
 	if err != nil {
 		return opinions, err
 	}
-	if opinions.Unapproved = wanted || len(approvers) < asked.Approvals; !opinions.Unapproved {
+	others, err := f.othersMerge(ctx, pr)
+	if opinions.Unapproved = others || wanted || len(approvers) < asked.Approvals; !opinions.Unapproved {
 		opinions.ApprovedBy = approvers
 	}
-	return opinions, nil
+	return opinions, err
 }
 
 // hearing says whose words count: those of people who may write to the repository now, and of applications that were let into it. On a public
@@ -71,9 +73,12 @@ type hearing struct {
 	server   forge.Server
 	me       func(context.Context) (forge.Account, error)
 	mayWrite map[string]bool
+	// fromFork: the account may not be let to ask who may write. Then those count whom the server names as members: they only make the agent work,
+	// as others merge.
+	fromFork bool
 }
 
-func (h *hearing) counts(ctx context.Context, author string) (bool, error) {
+func (h *hearing) counts(ctx context.Context, author string, member bool) (bool, error) {
 	permitted, ok := h.server.(forge.Permitted)
 	if !ok || author == "" {
 		return false, nil
@@ -82,6 +87,9 @@ func (h *hearing) counts(ctx context.Context, author string) (bool, error) {
 		return may, nil
 	}
 	may, err := permitted.MayWrite(ctx, author)
+	if failed := (*forge.Failure)(nil); h.fromFork && errors.As(err, &failed) && failed.Kind == forge.Forbidden {
+		return member, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("ask whether %q may write: %w", redact.Line(author, maxTitle), err)
 	}
@@ -109,7 +117,7 @@ func (h *hearing) threads(ctx context.Context, threads []forge.Thread) (objectio
 			}
 			counts := r.ByBot
 			if !counts {
-				if counts, err = h.counts(ctx, r.Author); err != nil {
+				if counts, err = h.counts(ctx, r.Author, r.Member); err != nil {
 					return nil, err
 				}
 			}
@@ -140,7 +148,7 @@ func (h *hearing) reviews(ctx context.Context, reviews []forge.Review, head stri
 		if r.State == forge.Commented || r.Author == me.Name {
 			continue
 		}
-		counts, err := h.counts(ctx, r.Author)
+		counts, err := h.counts(ctx, r.Author, r.Member)
 		if err != nil {
 			return nil, nil, false, err
 		}

@@ -25,21 +25,30 @@ func (f *Forge) open(ctx context.Context, pr forge.PullRequest) (forge.PullReque
 	if pr.Unpublished {
 		return pr, errors.New("the run was started without pushing, and a pull request on a forge needs a pushed branch")
 	}
-	pr, err := f.Git.Publish(ctx, pr)
+	fork, err := f.source(ctx, pr)
 	if err != nil {
 		return pr, err
 	}
-	mark, about := mark("run", pr.Key), ""
+	pr.Fork = fork
+	if pr, err = f.Git.Publish(ctx, pr); err != nil {
+		return pr, err
+	}
+	mark, about, closes := mark("run", pr.Key), "", ""
 	if number, unnumbered := strconv.Atoi(pr.Request); unnumbered == nil {
 		issue, err := f.Server.Issue(ctx, number)
 		if err == nil {
 			about = fmt.Sprintf("For [issue %d: %s](%s).\n\n", number, linkText(issue.Title), issue.Page)
+			if pr.Fork != "" { // who merges it may not be us, and who merges it is the only one who may close the issue
+				closes = fmt.Sprintf("Closes #%d.\n\n", number)
+			}
 		} else if !errors.Is(err, forge.ErrNotFound) {
 			return pr, fmt.Errorf("read issue %d: %w", number, err)
 		}
 	}
-	wanted := forge.Proposal{Number: pr.Number, Title: heading(pr.Title), Body: marked(mark, about+pr.Body), Branch: pr.Branch, Base: pr.Base, Head: pr.Head, Draft: pr.Draft}
-	p, err := f.proposal(ctx, mark, wanted)
+	body := strings.Replace(marked(mark, about+pr.Body), mark+"\n", mark+"\n"+closes, 1)
+	wanted := forge.Proposal{Number: pr.Number, Title: heading(pr.Title), Body: body, Branch: pr.Branch, Fork: pr.Fork, Base: pr.Base, Head: pr.Head,
+		Draft: pr.Draft}
+	p, err := f.proposal(ctx, mark, wanted, pr)
 	if err != nil {
 		return pr, err
 	}
@@ -63,18 +72,18 @@ func linkText(text string) string {
 }
 
 // proposal returns the server's pull request with the marker, and opens it if there is none.
-func (f *Forge) proposal(ctx context.Context, mark string, wanted forge.Proposal) (forge.Proposal, error) {
+func (f *Forge) proposal(ctx context.Context, mark string, wanted forge.Proposal, pr forge.PullRequest) (forge.Proposal, error) {
 	if wanted.Number != 0 {
-		return f.ours(ctx, wanted.Number, wanted.Branch)
+		return f.ours(ctx, pr)
 	}
-	p, err := f.Server.ProposalOf(ctx, wanted.Branch)
+	p, err := f.Server.ProposalOf(ctx, wanted.Fork, wanted.Branch)
 	if err == nil && p.State != forge.Open && !strings.HasPrefix(p.Body, mark) { // an earlier run had the branch
 		err = forge.ErrNotFound
 	}
 	if errors.Is(err, forge.ErrNotFound) {
 		p, err = f.Server.Propose(ctx, wanted)
 		if errors.Is(err, forge.ErrExists) {
-			p, err = f.Server.ProposalOf(ctx, wanted.Branch)
+			p, err = f.Server.ProposalOf(ctx, wanted.Fork, wanted.Branch)
 		}
 	}
 	if err == nil && !strings.HasPrefix(p.Body, mark) && anyMark.Regexp().MatchString(p.Body) {
@@ -87,13 +96,15 @@ func (f *Forge) proposal(ctx context.Context, mark string, wanted forge.Proposal
 }
 
 // ours returns a pull request that is recorded here, if the server has the same under this number: the project may have got another server.
-func (f *Forge) ours(ctx context.Context, number int, branch string) (forge.Proposal, error) {
-	p, err := f.Server.Proposal(ctx, number)
+func (f *Forge) ours(ctx context.Context, pr forge.PullRequest) (forge.Proposal, error) {
+	p, err := f.Server.Proposal(ctx, pr.Number)
 	if err != nil {
 		return p, err
 	}
-	if p.Branch != branch {
-		return p, fmt.Errorf("pull request %d is from %q, not from %q: %w", number, p.Branch, branch, forge.ErrNotFound)
+	sameFork := strings.EqualFold(p.Fork, pr.Fork) || p.Fork == forge.ForkGone && pr.Fork != ""
+	if p.Branch != pr.Branch || !sameFork {
+		from := strings.TrimPrefix(redact.Line(p.Fork+":"+p.Branch, 2*maxTitle), ":")
+		return p, fmt.Errorf("pull request %d is from %q, not from %q: %w", pr.Number, from, strings.TrimPrefix(pr.Fork+":"+pr.Branch, ":"), forge.ErrNotFound)
 	}
 	return p, nil
 }
@@ -113,7 +124,7 @@ func (f *Forge) look(ctx context.Context, number int) (forge.PullRequest, forge.
 	if err != nil {
 		return pr, forge.Proposal{}, err
 	}
-	p, err := f.ours(ctx, number, pr.Branch)
+	p, err := f.ours(ctx, pr)
 	return pr, p, err
 }
 

@@ -49,7 +49,7 @@ func (f *Forge) enqueue(ctx context.Context, pr forge.PullRequest) error {
 	if there {
 		return waits
 	}
-	if p, err := f.ours(ctx, pr.Number, pr.Branch); err != nil || p.State != forge.Open { // the queue has just merged it
+	if p, err := f.ours(ctx, pr); err != nil || p.State != forge.Open { // the queue has just merged it
 		waits.LookAgain = now
 		return errors.Join(err, waits)
 	}

@@ -166,7 +166,14 @@ func (f *Forge) issueWith(ctx context.Context, mark string) (forge.Issue, error)
 
 // CloseRequest closes the issue, and those of which it was the last open part. The progress comment names the commit.
 func (f *Forge) CloseRequest(ctx context.Context, request forge.Request, _ string) error {
-	if err := f.Server.CloseIssue(ctx, request.Number); err != nil {
+	err := f.Server.CloseIssue(ctx, request.Number)
+	if failed := (*forge.Failure)(nil); errors.As(err, &failed) && failed.Kind == forge.Forbidden {
+		if repository, unknown := f.Server.Repository(ctx); unknown == nil && !repository.MayPush { // who merged the change closes it
+			f.Logger.InfoContext(ctx, "leave the issue open: only others may close it", "issue", request.Number)
+			return nil
+		}
+	}
+	if err != nil {
 		return err
 	}
 	if err := f.unlessRefused(ctx, "close the parent issue", f.closeParents(ctx, request.Number)); err != nil {

@@ -55,22 +55,18 @@ func Choose(wanted Way, r forge.Repository, asked forge.Requirements) (way Way, 
 // configured is why a way is taken that the configuration names.
 const configured = "forge.merge says so"
 
-// way asks the server for what choose needs.
-func (f *Forge) way(ctx context.Context, base string) (forge.Repository, Way, error) {
-	repository, err := f.Server.Repository(ctx)
-	if err != nil {
-		return repository, "", fmt.Errorf("ask the forge for the repository: %w", err)
-	}
+// way asks the server for what Choose needs beside the repository.
+func (f *Forge) way(ctx context.Context, repository forge.Repository, base string) (Way, error) {
 	asked, err := f.Server.Required(ctx, base)
 	if errors.Is(err, forge.ErrNotFound) {
-		return repository, "", fmt.Errorf("%w: the forge lacks %q, so push it", forge.ErrNoBase, base)
+		return "", fmt.Errorf("%w: the forge lacks %q, so push it", forge.ErrNoBase, base)
 	}
 	if err != nil {
-		return repository, "", fmt.Errorf("ask the forge for the protection of %q: %w", base, err)
+		return "", fmt.Errorf("ask the forge for the protection of %q: %w", base, err)
 	}
 	way, _, err := Choose(f.Config.Merge, repository, asked)
 	if err != nil {
-		return repository, "", fmt.Errorf("merge into %q: %w", base, err)
+		return "", fmt.Errorf("merge into %q: %w", base, err)
 	}
-	return repository, way, nil
+	return way, nil
 }

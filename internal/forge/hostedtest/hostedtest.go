@@ -4,6 +4,7 @@ package hostedtest
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -30,6 +31,8 @@ type Server struct {
 	URL string
 	// Remote is the repository's address for git: over HTTP, or its folder. Token is the password of an account that may push.
 	Remote, Token string
+	// Fork is the path of the fork that branches are pushed to, and ForkRemote its address for git; empty if there is none.
+	Fork, ForkRemote string
 	// Inject adds a fault. The function ends it, and reports whether it happened.
 	Inject func(standin.Fault) (end func() bool)
 	// Issue is the number of the issue. Comments are the texts of its comments, with markers, and Pulls counts pull requests.
@@ -41,8 +44,8 @@ type Server struct {
 
 // place is a project whose issues are on a stand-in.
 type place struct {
-	URL, Project string
-	Way          hosted.Way
+	URL, Project, Fork, ForkRemote string
+	Way                            hosted.Way
 }
 
 type candidateTest = func(context.Context, local.Candidate) (local.Verdict, error)
@@ -61,16 +64,21 @@ func (p place) open(ctx context.Context, host process.Executor, over http.RoundT
 	if err != nil {
 		return nil, err
 	}
-	half := local.New(local.Config{Repo: repo, Store: documents, Test: test, Hosted: true})
-	return hosted.New(hosted.Config{Server: server, Git: half, Store: documents, Merge: p.Way, WithoutCI: true, Statuses: true, Labels: true, Clock: time.Now}), nil
+	half := local.New(local.Config{Repo: repo, Store: documents, Test: test, Hosted: true, Forks: func(_ context.Context, path string) (string, error) {
+		if path != p.Fork {
+			return "", fmt.Errorf("there is no fork %q", path)
+		}
+		return p.ForkRemote, nil
+	}})
+	return hosted.New(hosted.Config{Server: server, Git: half, Store: documents, Merge: p.Way, Fork: p.Fork, WithoutCI: true, Statuses: true, Labels: true, Clock: time.Now}), nil
 }
 
 // Harness is a fresh project on a stand-in. It kills at every n-th instant.
 func Harness(t *testing.T, driver Driver, s Server, way hosted.Way, every int) forgetest.Harness {
 	t.Helper()
-	p := place{s.URL, cloned(t, s), way}
+	p := place{s.URL, cloned(t, s), s.Fork, s.ForkRemote, way}
 	var runs atomic.Int64
-	h := forgetest.Harness{Project: p.Project, Remote: "origin", Every: every, Base: "main", CI: s.CI, Runs: func() int { return int(runs.Load()) }}
+	h := forgetest.Harness{Project: p.Project, Remote: "origin", Branches: s.ForkRemote, Every: every, Base: "main", CI: s.CI, Runs: func() int { return int(runs.Load()) }}
 	h.Open = func(t *testing.T) forge.Forge {
 		t.Helper()
 		opened, err := p.open(t.Context(), process.Host{}, http.DefaultTransport, driver, func(ctx context.Context, c local.Candidate) (local.Verdict, error) {

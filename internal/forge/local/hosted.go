@@ -24,7 +24,7 @@ func (f *Forge) Publish(ctx context.Context, pr forge.PullRequest) (forge.PullRe
 	known := pull{PullRequest: pr}
 	for _, p := range all {
 		if p.Key == pr.Key {
-			known, pr.Number = p, p.Number
+			known, pr.Number, pr.Fork = p, p.Number, p.Fork
 		}
 	}
 	if known.Number == 0 {

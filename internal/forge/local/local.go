@@ -35,6 +35,8 @@ type Config struct {
 	// their own, because this project may have had pull requests on this machine before. A branch stays on the remote until Unpublish: to
 	// delete the branch of an open pull request closes it.
 	Hosted bool
+	// Forks returns what git pushes to for the path of a fork on the server: a remote's name, or an address. nil: there are no forks.
+	Forks  func(ctx context.Context, path string) (string, error)
 	Clock  func() time.Time
 	Logger *slog.Logger
 }
@@ -75,6 +77,7 @@ type Forge struct {
 	sign     git.Signing
 	hidden   bool
 	hosted   bool
+	forks    func(context.Context, string) (string, error)
 	folder   string
 	now      func() time.Time
 	log      *slog.Logger
@@ -92,7 +95,7 @@ func New(config Config) *Forge {
 	f := &Forge{
 		repo: config.Repo, store: config.Store, root: config.Root, test: config.Test,
 		identity: config.Identity, sign: cmp.Or(config.Sign, git.SignNever), hidden: config.Unpublished,
-		hosted: config.Hosted, folder: pullsFolder, now: config.Clock, log: config.Logger,
+		hosted: config.Hosted, forks: config.Forks, folder: pullsFolder, now: config.Clock, log: config.Logger,
 	}
 	if f.hosted {
 		f.folder = hostedFolder

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,11 @@ import (
 	"signalbox/internal/git"
 )
 
-// Remote is the name of the remote that branches and merges are pushed to, if the repository has it.
+// Remote is the name of the remote that branches and merges are pushed to, if the repository has it. Branches may go to a fork instead.
 const Remote = "origin"
+
+// probe is a branch that no one has. Whether it may be pushed says whether any other may.
+const probe = "refs/heads/signalbox/0-may-push"
 
 var (
 	// ErrBranchMoved: a pull request's branch has commits that the offered head lacks. Moving the branch
@@ -41,14 +45,29 @@ func (f *Forge) publish(ctx context.Context, p pull, head string) (string, error
 	if err != nil || !there {
 		return "", err
 	}
-	pushed, err := idOrNone(f.repo.RemoteRef(ctx, Remote, ref))
+	to, err := f.remoteOf(ctx, p.Fork)
+	if err != nil {
+		return "", err
+	}
+	pushed, err := idOrNone(f.repo.RemoteRef(ctx, to, ref))
 	if err != nil || pushed == head {
 		return head, err
 	}
 	if err := f.replaceable(ctx, pushed, head, p.Published); err != nil {
-		return head, fmt.Errorf("push branch %q to %q: %w", p.Branch, Remote, err)
+		return head, fmt.Errorf("push branch %q to %q: %w", p.Branch, cmp.Or(p.Fork, Remote), err)
 	}
-	return head, f.repo.Push(ctx, Remote, git.Push{Ref: ref, ID: head, Old: pushed})
+	return head, f.repo.Push(ctx, to, git.Push{Ref: ref, ID: head, Old: pushed})
+}
+
+// remoteOf returns what git pushes a branch to.
+func (f *Forge) remoteOf(ctx context.Context, fork string) (string, error) {
+	switch {
+	case fork == "":
+		return Remote, nil
+	case f.forks == nil:
+		return "", fmt.Errorf("find the fork %q: %w", fork, forge.ErrRemote)
+	}
+	return f.forks(ctx, fork)
 }
 
 // compareURL returns the page of the remote's forge that shows the published change; empty if there is
@@ -74,9 +93,12 @@ func (f *Forge) unpublish(ctx context.Context, p pull) {
 	if p.Published == "" || f.hidden {
 		return
 	}
-	err := f.repo.DeleteRemoteRef(ctx, Remote, branchRef(p.Branch), p.Published)
+	from, err := f.remoteOf(ctx, p.Fork)
+	if err == nil {
+		err = f.repo.DeleteRemoteRef(ctx, from, branchRef(p.Branch), p.Published)
+	}
 	if err != nil && !errors.Is(err, git.ErrRefMoved) {
-		f.log.WarnContext(ctx, "the remote's branch stays; delete it: git push "+Remote+" --delete "+p.Branch, "err", err)
+		f.log.WarnContext(ctx, "the remote's branch stays; delete it: git push "+cmp.Or(from, Remote)+" --delete "+p.Branch, "err", err)
 		return
 	}
 	err = f.pull(p.Number).Update(ctx, func(p *pull) error {
@@ -155,6 +177,22 @@ func (f *Forge) MayMerge(ctx context.Context, base string) error {
 	case errors.Is(err, git.ErrRefMoved):
 		return fmt.Errorf("push %q: %w", base, ErrRemoteMoved)
 	case err != nil:
+		return fmt.Errorf("%w: %w", forge.ErrRemote, err)
+	}
+	return nil
+}
+
+// MayOffer reports what would refuse a pull request from a fork whose merge is others' to make: ErrNoBase, or ErrRemote. It changes nothing.
+func (f *Forge) MayOffer(ctx context.Context, fork, base string) error {
+	at, err := f.baseAt(ctx, base)
+	if err != nil {
+		return err
+	}
+	to, err := f.remoteOf(ctx, fork)
+	if err == nil {
+		err = f.repo.MayPush(ctx, to, probe, at)
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %w", forge.ErrRemote, err)
 	}
 	return nil

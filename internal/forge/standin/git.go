@@ -31,11 +31,17 @@ type Git struct {
 // NewGit makes a repository with one commit on branch main. Its folder is called name.git.
 func NewGit(t testing.TB, name string) *Git {
 	t.Helper()
-	g := &Git{t: t, Repository: filepath.Join(t.TempDir(), name+".git"), merges: map[string]string{}}
 	from, err := template()
-	if err == nil {
-		err = os.CopyFS(g.Repository, os.DirFS(from))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return copied(t, from, name)
+}
+
+func copied(t testing.TB, from, name string) *Git {
+	t.Helper()
+	g := &Git{t: t, Repository: filepath.Join(t.TempDir(), name+".git"), merges: map[string]string{}}
+	err := os.CopyFS(g.Repository, os.DirFS(from))
 	program, missing := exec.LookPath("git")
 	if err = errors.Join(err, missing); err != nil {
 		t.Fatal(err)
@@ -44,6 +50,25 @@ func NewGit(t testing.TB, name string) *Git {
 		"GIT_PROJECT_ROOT=" + filepath.Dir(g.Repository), "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + t.TempDir(),
 	}}
 	return g
+}
+
+// Fork returns a repository with the same branches, which goes its own way.
+func (g *Git) Fork(name string) *Git {
+	g.t.Helper()
+	return copied(g.t, g.Repository, name)
+}
+
+// Take brings the commit of a fork's branch here, as forges do for a pull request, and returns its id; empty if the fork lacks the branch.
+func (g *Git) Take(fork *Git, branch string) string {
+	g.t.Helper()
+	head := fork.Head(branch)
+	if head == "" {
+		return ""
+	}
+	if _, err := g.Run("", "cat-file", "-e", head); err != nil {
+		g.MustRun("", "fetch", "--quiet", "--no-write-fetch-head", fork.Repository, "refs/heads/"+branch)
+	}
+	return head
 }
 
 // ServeGit serves the repository to whoever asks. rest is the path below the repository's.

@@ -10,6 +10,7 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/budget"
 	"signalbox/internal/forge/hosted"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 )
 
@@ -18,6 +19,10 @@ type Standing struct {
 	// Page is the repository's address; Account is who we are there.
 	Page    string
 	Account string
+	// Source is where branches are pushed to, and Others: only others may merge. Note is what else is to know of the repository; it may be empty.
+	Source string
+	Others bool
+	Note   string
 	// Way is how merges into the base are made, and Why.
 	Way, Why string
 	// Lacks are what the driver can't do.
@@ -47,8 +52,8 @@ func (f *Forge) Examine(ctx context.Context, base, commit string) (Standing, err
 	if err != nil {
 		return s, b.explained(err, writeContents)
 	}
-	if !repository.MayPush {
-		s.Missing = append(s.Missing, fmt.Errorf("%s may not push branches to %s: the right that it needs: %s", s.Account, s.Page, writeContents.on(f.Name())))
+	if err := b.source(ctx, &s, repository, f.config.Settings.Fork); err != nil {
+		s.Missing = append(s.Missing, err)
 	}
 	required, err := b.server.Required(ctx, base)
 	switch {
@@ -56,10 +61,12 @@ func (f *Forge) Examine(ctx context.Context, base, commit string) (Standing, err
 		s.Missing = append(s.Missing, fmt.Errorf("the forge lacks the branch %q, so push it", base))
 	case err != nil:
 		return s, b.explained(err, readVerdicts)
+	case s.Others:
+		s.Way, s.Why = "others", "the account may not merge, so a run waits until someone does"
 	default:
 		s.Way, s.Why = wayOf(b.forge.Config.Merge, repository, required)
 	}
-	if s.Way == config.MergeGuarded && !repository.MayMerge {
+	if s.Way == config.MergeGuarded && repository.MayPush && !repository.MayMerge {
 		s.Missing = append(s.Missing, fmt.Errorf("%s may not merge pull requests of %s", s.Account, s.Page))
 	}
 	if _, err := b.server.Issues(ctx, forge.Query{}, 1); err != nil {
@@ -72,6 +79,36 @@ func (f *Forge) Examine(ctx context.Context, base, commit string) (Standing, err
 	}
 	s.Budget = left(b.calls.Use())
 	return s, nil
+}
+
+// source says where branches are pushed to, and what is missing for that.
+func (b *built) source(ctx context.Context, s *Standing, r forge.Repository, wanted string) error {
+	fork, isMade, err := b.forge.Source(ctx, r)
+	switch {
+	case errors.Is(err, forge.ErrRemote):
+		return &problem.Error{Err: fmt.Errorf("%w (the right that it needs: %s)", err, writeContents.on(b.server.Kind())), Hint: "give the account that right, or make a fork: docs/forges.md"}
+	case err != nil:
+		return b.explained(err, writePulls)
+	case !isMade:
+		s.Source = "a fork, which the first pull request makes"
+	case fork != "":
+		s.Source = redact.Line(fork, maxShown)
+	case !r.MayPush:
+		return fmt.Errorf("%s may not push branches to %s (forge.fork: %s): the right that it needs: %s", s.Account, s.Page, wanted, writeContents.on(b.server.Kind()))
+	default:
+		s.Source = redact.Line(r.Path, maxShown)
+		if r.Parent != "" {
+			s.Note = fmt.Sprintf("it is a fork of %s; to work on issues of that, let the remote origin be that repository: git remote rename origin fork; git remote add origin ADDRESS",
+				redact.Line(r.Parent, maxShown))
+		}
+		return nil
+	}
+	s.Others = !r.MayMerge
+	if !isMade {
+		return nil
+	}
+	_, err = b.forkAddress(ctx, fork)
+	return err
 }
 
 // wayOf is the way that a run would take, and why. An empty way means that nothing can be merged.
@@ -100,6 +137,7 @@ func lacking(server forge.Server) (names []string) {
 		{"hiding comments", func() bool { _, has := server.(forge.Minimizer); return has }},
 		{"reactions", func() bool { _, has := server.(forge.Acknowledger); return has }},
 		{"rights of accounts", func() bool { _, has := server.(forge.Permitted); return has }},
+		{"forks", func() bool { _, has := server.(forge.Forked); return has }},
 		{"webhooks", func() bool { _, has := server.(forge.Hooked); return has }},
 	} {
 		if !capability.has() {

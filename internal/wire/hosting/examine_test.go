@@ -28,15 +28,15 @@ func (p protected) Required(context.Context, string) (forge.Requirements, error)
 
 var errFollowed = errors.New("the way was chosen")
 
-type git struct{ hosted.Git }
+type half struct{ hosted.Git }
 
-func (git) Follow(context.Context, string) (bool, error) { return false, errFollowed }
+func (half) Follow(context.Context, string) (bool, error) { return false, errFollowed }
 
 // chosen is what package hosted chooses, as far as it shows: who may push and not merge is refused if the server is to merge, by its queue if there is
 // one.
 func chosen(t *testing.T, wanted hosted.Way, p protected) string {
 	t.Helper()
-	err := hosted.New(hosted.Config{Server: p, Git: git{}, Merge: wanted}).MayMerge(t.Context(), "main")
+	err := hosted.New(hosted.Config{Server: p, Git: half{}, Merge: wanted}).MayMerge(t.Context(), "main")
 	switch {
 	case errors.Is(err, errFollowed):
 		return config.MergeExact

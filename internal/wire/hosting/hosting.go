@@ -32,6 +32,8 @@ type Config struct {
 	Settings config.Forge
 	// Remote returns the address of the remote that branches are pushed to.
 	Remote func(context.Context) (string, error)
+	// Fork returns what git pushes to for the path of a fork.
+	Fork func(ctx context.Context, path string) (string, error)
 	// Files has the request files, and is the git half of the forge.
 	Files *local.Forge
 	Store *store.Store
@@ -65,6 +67,7 @@ type built struct {
 	calls       *budget.Transport
 	forge       *hosted.Forge
 	clock       func() time.Time
+	forkAddress func(context.Context, string) (string, error)
 }
 
 // New returns the forge. It reads and reaches nothing.
@@ -94,7 +97,7 @@ func (c Config) build(ctx context.Context, told func() bool) (*built, error) {
 			Hint: "add the remote: git remote add " + local.Remote + " https://…; or set url and repository below forge in " + config.Name}
 	}
 	c.learnPassword(remote)
-	b := &built{clock: c.Clock}
+	b := &built{clock: c.Clock, forkAddress: c.Fork}
 	var ok bool
 	if b.address, ok = at(c.Settings.URL, c.Settings.Repository, remote); !ok {
 		return nil, &problem.Error{Err: fmt.Errorf("the address of the remote %q names no repository on a server", local.Remote),
@@ -108,7 +111,7 @@ func (c Config) build(ctx context.Context, told func() bool) (*built, error) {
 	if way == config.MergeAuto {
 		way = ""
 	}
-	b.forge = hosted.New(hosted.Config{Server: b.server, Git: c.Files, Store: c.Store, Merge: way, WithoutCI: c.Settings.CI == config.CINone,
+	b.forge = hosted.New(hosted.Config{Server: b.server, Git: c.Files, Store: c.Store, Merge: way, Fork: c.Settings.Fork, WithoutCI: c.Settings.CI == config.CINone,
 		Statuses: c.Settings.Statuses, Labels: c.Settings.Labels, Told: told, Clock: c.Clock, Logger: c.Logger})
 	return b, nil
 }

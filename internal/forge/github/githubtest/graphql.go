@@ -150,7 +150,14 @@ func (c *call) queryRepository(arguments map[string]any) (any, *graphQLError) {
 	if arguments["owner"] != Owner || arguments["name"] != Name {
 		return nil, notFound("Repository")
 	}
-	return object{"issue": field(func(arguments map[string]any) (any, *graphQLError) {
+	forks := field(func(map[string]any) (any, *graphQLError) {
+		nodes := []any{}
+		if fork := c.st.Forks[c.account]; fork != nil {
+			nodes = append(nodes, object{"nameWithOwner": c.account + "/" + fork.Name})
+		}
+		return object{"nodes": nodes}, nil
+	})
+	return object{"forks": forks, "issue": field(func(arguments map[string]any) (any, *graphQLError) {
 		number, _ := strconv.Atoi(fmt.Sprint(arguments["number"]))
 		i := c.st.Issues[number]
 		switch {
@@ -197,7 +204,7 @@ func (c *call) threadNode(number int, t *Thread) object {
 	for _, one := range t.Comments {
 		node := object{
 			"fullDatabaseId": strconv.FormatInt(one.ID, 10), "id": fmt.Sprintf("PRRC_%d", one.ID), "body": one.Body, "createdAt": stamp(one.At),
-			"lastEditedAt": nil, "author": nil, "url": c.page("/pull/%d#discussion_r%d", number, one.ID),
+			"lastEditedAt": nil, "author": nil, "authorAssociation": c.association(one.Author), "url": c.page("/pull/%d#discussion_r%d", number, one.ID),
 		}
 		if one.Edited != nil {
 			node["lastEditedAt"] = stamp(*one.Edited)

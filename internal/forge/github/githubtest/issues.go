@@ -32,12 +32,44 @@ func (c *call) repository() object {
 	}
 }
 
+// forked is the repository of a fork.
+func (c *call) forked(owner string, fork *Fork) object {
+	r := copied(c.repository()).(object)
+	path := owner + "/" + fork.Name
+	return with(r, object{"id": 7_000 + len(path), "name": fork.Name, "full_name": path, "owner": user(owner), "fork": true, "html_url": c.URL + "/" + path,
+		"url": c.URL + "/api/v3/repos/" + path})
+}
+
+// writes reports whether the account may push.
+func (c *call) writes() bool {
+	may := c.st.Permissions[c.account]
+	return may == "write" || may == "admin"
+}
+
+// association is how GitHub says who an author is.
+func (c *call) association(author string) string {
+	switch c.st.Permissions[author] {
+	case "admin":
+		return "OWNER"
+	case "write":
+		return "COLLABORATOR"
+	}
+	return "NONE"
+}
+
 func getRepository(c *call) {
 	may := c.st.Permissions[c.account]
-	r := with(c.example(200).(object), c.repository())
+	example := c.example(200).(object)
+	parent := with(copied(example["parent"]).(object), c.repository())
+	r := with(example, c.repository())
 	r["language"] = nil // the example lacks it
 	for _, name := range []string{"parent", "source", "template_repository", "organization"} {
 		delete(r, name)
+	}
+	if owner := c.r.PathValue("owner"); c.st.Forks[owner] != nil {
+		with(r, c.forked(owner, c.st.Forks[owner]))
+		r["parent"], r["source"] = parent, parent
+		may = map[bool]string{true: "admin", false: "read"}[owner == c.account]
 	}
 	writes := may == "write" || may == "admin"
 	c.send(200, with(r, object{
@@ -50,6 +82,10 @@ func getRepository(c *call) {
 func getPermission(c *call) {
 	login := c.r.PathValue("username")
 	may, ok := c.st.Permissions[login]
+	if !c.writes() {
+		c.refuse(403, "Must have push access to view collaborator permission.")
+		return
+	}
 	if !ok {
 		c.refuse(404, login+" is not a user")
 		return

@@ -176,10 +176,20 @@ func (st *State) number() int { return len(st.Issues) + len(st.Pulls) + 1 }
 
 // headOf is the commit of an open pull request's branch, or the last one of another's.
 func (s *Server) headOf(p *Pull) string {
-	if !p.Closed && p.Owner == Owner {
-		if head := s.Head(p.Branch); head != "" {
-			p.Head = head
-		}
+	if head := s.offered(p.Owner, p.Branch); !p.Closed && head != "" {
+		p.Head = head
 	}
 	return p.Head
+}
+
+// offered is the commit of an owner's branch; empty if there is none.
+func (s *Server) offered(owner, branch string) string {
+	fork := s.state.Forks[owner]
+	switch {
+	case owner == Owner:
+		return s.Head(branch)
+	case fork == nil:
+		return ""
+	}
+	return s.Take(fork.Git, branch)
 }

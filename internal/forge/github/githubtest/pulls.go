@@ -19,7 +19,10 @@ func (c *call) pullJSON(example object, number int, p *Pull, full bool) object {
 		"html_url": c.page("/pull/%d", number), "url": c.address("/pulls/%d", number), "locked": false, "active_lock_reason": nil, "auto_merge": nil,
 	})
 	if p.Owner != Owner {
-		with(made, object{"head": object{"repo": object{"full_name": p.Owner + "/" + Name, "owner": user(p.Owner), "fork": true}}})
+		made["head"].(object)["repo"] = nil
+		if fork := c.st.Forks[p.Owner]; fork != nil {
+			made["head"].(object)["repo"] = with(copied(example["base"].(object)["repo"]).(object), c.forked(p.Owner, fork))
+		}
 	}
 	if p.Closed {
 		made["closed_at"] = stamp(p.Updated)
@@ -109,13 +112,13 @@ func createPull(c *call) {
 	case c.Head(asked.Base) == "":
 		problem("base", "")
 		return
-	case owner == Owner && c.Head(branch) == "":
+	case c.offered(owner, branch) == "":
 		problem("head", "")
 		return
 	case asked.Draft && c.st.NoDrafts:
 		c.refuse(422, "Draft pull requests are not supported in this repository.")
 		return
-	case owner == Owner && c.Head(branch) == c.Head(asked.Base):
+	case c.offered(owner, branch) == c.Head(asked.Base):
 		problem("", fmt.Sprintf("No commits between %s and %s", asked.Base, branch))
 		return
 	}
@@ -127,9 +130,6 @@ func createPull(c *call) {
 	}
 	number, now := c.st.number(), c.st.tick()
 	p := &Pull{Title: asked.Title, Body: asked.Body, Author: c.account, Owner: owner, Branch: branch, Base: asked.Base, Draft: asked.Draft, Created: now, Updated: now}
-	if owner != Owner {
-		p.Head = c.Head("main") // forks have no repository of their own here
-	}
 	c.st.Pulls[number] = p
 	c.send(201, c.pullJSON(c.example(201).(object), number, p, true))
 }
@@ -190,6 +190,8 @@ func mergePull(c *call) {
 	tree, clean := c.Merged(base, head)
 	methods := c.allowed(p.Base)
 	switch {
+	case !c.writes():
+		c.refuse(403, "Must have push access to the repository.")
 	case !slices.Contains(methods, asked.Method):
 		names := map[string]string{"merge": "Merge commits are", "squash": "Squash merges are", "rebase": "Rebase merges are"}
 		c.refuse(405, names[asked.Method]+" not allowed on this repository.")
@@ -225,7 +227,7 @@ func listReviews(c *call) {
 	for _, r := range p.Reviews {
 		found = append(found, with(c.element(200), object{
 			"id": r.ID, "user": user(r.Author), "state": r.State, "body": r.Body, "commit_id": r.Commit, "submitted_at": stamp(r.At),
-			"html_url": c.page("/pull/%d#pullrequestreview-%d", c.number("pull_number"), r.ID),
+			"html_url": c.page("/pull/%d#pullrequestreview-%d", c.number("pull_number"), r.ID), "author_association": c.association(r.Author),
 		}))
 	}
 	c.send(200, page(c, found))

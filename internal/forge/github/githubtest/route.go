@@ -120,6 +120,9 @@ func (c *call) named() bool {
 		c.send(status, object{"message": "Moved Permanently", "url": c.header.Get("Location")})
 		return false
 	}
+	if fork := c.st.Forks[owner]; fork != nil && strings.EqualFold(name, fork.Name) && c.r.Method == http.MethodGet && (strings.HasSuffix(c.path, "{repo}") || strings.HasSuffix(c.path, "{branch}")) {
+		return true
+	}
 	c.refuse(http.StatusNotFound, "Not Found")
 	return false
 }

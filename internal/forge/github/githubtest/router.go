@@ -42,5 +42,7 @@ func init() { // handlers look at the table by the server
 		"GET /repos/{owner}/{repo}/actions/runs/{run_id}/attempts/{attempt_number}/jobs": listJobs,
 		"GET /repos/{owner}/{repo}/installation":                                         getInstallation,
 		"POST /app/installations/{installation_id}/access_tokens":                        mintToken,
+		"POST /repos/{owner}/{repo}/forks":                                               createFork,
+		"GET /repos/{owner}/{repo}/branches/{branch}":                                    getBranch,
 	}
 }

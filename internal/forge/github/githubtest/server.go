@@ -75,12 +75,28 @@ type State struct {
 	Still bool
 	// NoDrafts: the plan has no draft pull requests.
 	NoDrafts bool
+	// Forks are by their owners. Filling is how often a new fork is asked for a branch until it has one.
+	Forks   map[string]*Fork
+	Filling int
 	// RenamedTo is the repository's present name, if Name is a former one.
 	RenamedTo string
 	// Limits are the rate limits by resource; those that are used up refuse.
 	Limits map[string]*Limit
 
 	last int64
+}
+
+// Fork is another account's copy.
+type Fork struct {
+	Name string
+	Git  *standin.Git
+}
+
+// Fork makes the fork of an account.
+func (s *Server) Fork(owner, name string) *standin.Git {
+	fork := &Fork{name, s.Git.Fork(name)}
+	s.With(func(st *State) { st.Forks[owner] = fork })
+	return fork.Git
 }
 
 // Limit is a rate limit.
@@ -105,6 +121,7 @@ func New(t testing.TB) *Server {
 		Tokens:      map[string]string{"ghp_ada": Person, "ghp_grace": "grace", "ghp_mallory": "mallory"},
 		Permissions: map[string]string{Person: "admin", "grace": "write", "mallory": "read", Robot: "write"},
 		Minted:      map[string]time.Time{}, Issues: map[int]*Issue{}, Pulls: map[int]*Pull{}, Jobs: map[int64]*Job{}, Runs: map[int64]*Run{},
+		Forks:      map[string]*Fork{},
 		Protection: map[string]map[string]any{}, Rules: map[string][]map[string]any{}, Methods: []string{"merge", "squash", "rebase"},
 		Limits: map[string]*Limit{"core": {Limit: 5000}, "search": {Limit: 30}, "graphql": {Limit: 5000}},
 	}

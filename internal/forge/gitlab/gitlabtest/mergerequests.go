@@ -50,10 +50,10 @@ var draft = regexp.MustCompile(`(?i)^\s*(\[draft\]|\(draft\)|draft:)`)
 // pushed does what GitLab does after a push: it notes new versions, marks as merged what is on its base now, and closes those whose branch is gone.
 func (s *Server) pushed() {
 	for _, m := range s.state.Merges {
-		if m.State != "opened" || m.From != 7 {
+		if m.State != "opened" || m.From != 7 && s.forkOf(m.From) == nil {
 			continue
 		}
-		head := s.Head(m.Branch)
+		head := s.offered(m.From, m.Branch)
 		if head != "" && head != m.Head {
 			m.Head, m.Pipeline = head, 0
 			m.Versions = append(m.Versions, Version{head, s.state.tick()})
@@ -67,6 +67,28 @@ func (s *Server) pushed() {
 			m.State = "closed"
 		}
 	}
+}
+
+// forkOf is the fork with this number; nil if there is none.
+func (s *Server) forkOf(id int64) *Fork {
+	for _, f := range s.state.Forks {
+		if f.ID == id {
+			return f
+		}
+	}
+	return nil
+}
+
+// offered is the commit of a branch of a project; empty if there is none.
+func (s *Server) offered(from int64, branch string) string {
+	fork := s.forkOf(from)
+	switch {
+	case from == 7:
+		return s.Head(branch)
+	case fork == nil:
+		return ""
+	}
+	return s.Take(fork.Git, branch)
 }
 
 func (st *State) merged(m *MergeRequest, commit string) {
@@ -164,22 +186,30 @@ func createMerge(c *call) {
 		Title, Description string
 		Branch             string `json:"source_branch"`
 		Base               string `json:"target_branch"`
+		Into               int64  `json:"target_project_id"`
 	}
 	c.decode(&asked)
+	from := int64(7)
+	if fork := c.fork(); fork != nil {
+		from = fork.ID
+		if asked.Into != 7 {
+			c.t.Errorf("a merge request of a fork goes into project %d", asked.Into)
+		}
+	}
 	for number, m := range c.st.Merges {
-		if m.State == "opened" && m.From == 7 && m.Branch == asked.Branch && m.Base == asked.Base {
+		if m.State == "opened" && m.From == from && m.Branch == asked.Branch && m.Base == asked.Base {
 			c.refuse(http.StatusConflict, []string{fmt.Sprintf("Another open merge request already exists for this source branch: !%d", number)})
 			return
 		}
 	}
-	if c.Head(asked.Branch) == "" {
+	head := c.offered(from, asked.Branch)
+	if head == "" {
 		c.refuse(http.StatusBadRequest, object{"source_branch": []string{"does not exist"}})
 		return
 	}
 	now := c.st.tick()
 	number := len(c.st.Merges) + 1
-	head := c.Head(asked.Branch)
-	m := &MergeRequest{Title: asked.Title, Body: asked.Description, Author: c.account, Branch: asked.Branch, Base: asked.Base, From: 7, Head: head, State: "opened",
+	m := &MergeRequest{Title: asked.Title, Body: asked.Description, Author: c.account, Branch: asked.Branch, Base: asked.Base, From: from, Head: head, State: "opened",
 		Versions: []Version{{head, now}}, Created: now, Updated: now}
 	c.st.Merges[number] = m
 	c.send(http.StatusCreated, c.mergeJSON(number, m, true))

@@ -2,6 +2,7 @@ package gitlabtest
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -29,7 +30,64 @@ func getProject(c *call) {
 	for name, value := range c.st.Settings {
 		answer[name] = value
 	}
+	if fork := c.fork(); fork != nil {
+		c.forked(answer, fork)
+	}
 	c.send(http.StatusOK, answer)
+}
+
+// fork is the one that the request's path names, by its path or its number; nil if it names none.
+func (c *call) fork() *Fork {
+	id := c.r.PathValue("id")
+	for path, f := range c.st.Forks {
+		if strings.EqualFold(path, id) || strconv.FormatInt(f.ID, 10) == id {
+			return f
+		}
+	}
+	return nil
+}
+
+// forked makes a project's answer that of a fork.
+func (c *call) forked(answer object, fork *Fork) {
+	level, filled := 0, "finished"
+	if fork.Owner == c.account {
+		level = 50
+	}
+	if c.st.Filling--; c.st.Filling >= 0 {
+		filled = "started"
+	}
+	for path, f := range c.st.Forks {
+		if f == fork {
+			answer["path_with_namespace"], answer["web_url"] = path, c.URL+"/"+path
+		}
+	}
+	answer["id"], answer["import_status"] = fork.ID, filled
+	answer["permissions"] = object{"project_access": object{"access_level": level, "notification_level": 3}, "group_access": nil}
+	answer["forked_from_project"] = object{"id": 7, "path_with_namespace": Path, "web_url": c.URL + "/" + Path}
+}
+
+func listForks(c *call) {
+	var found []any
+	for path, f := range c.st.Forks {
+		if c.r.URL.Query().Get("owned") != "true" || f.Owner == c.account {
+			found = append(found, object{"id": f.ID, "path_with_namespace": path, "web_url": c.URL + "/" + path})
+		}
+	}
+	c.list(found)
+}
+
+// createFork answers at once, and the fork has its branches later.
+func createFork(c *call) {
+	path := c.account + "/engine"
+	if c.st.Forks[path] != nil {
+		c.refuse(http.StatusConflict, object{"name": []string{"has already been taken"}, "path": []string{"has already been taken"}})
+		return
+	}
+	fork := &Fork{c.st.id(), c.account, c.Git.Fork("engine")}
+	c.st.Forks[path] = fork
+	answer := object{"default_branch": "main", "archived": false}
+	c.forked(answer, fork)
+	c.send(http.StatusCreated, answer)
 }
 
 func (c *call) member(name string) object {

@@ -40,6 +40,8 @@ func init() { // handlers look at the table by the server
 		"GET /user":                                                       getUser,
 		"GET /job":                                                        getJob,
 		"GET " + project:                                                  getProject,
+		"GET " + project + "/forks":                                       listForks,
+		"POST " + project + "/fork":                                       createFork,
 		"GET " + project + "/members/all":                                 listMembers,
 		"GET " + project + "/members/all/{p4}":                            getMember,
 		"GET " + project + "/issues":                                      listIssues,
@@ -126,6 +128,7 @@ func (c *call) admitted(path string) bool {
 		c.refuse(http.StatusTooManyRequests, "Retry later")
 	case c.account == "", strings.HasPrefix(token, "job-") != (how == "JOB-TOKEN"), how == "JOB-TOKEN" && path != "/job" && !strings.Contains(path, "/jobs/"):
 		c.refuse(http.StatusUnauthorized, "401 Unauthorized")
+	case c.fork() != nil && (path == project && c.r.Method == http.MethodGet || path == project+"/merge_requests" && c.r.Method == http.MethodPost && c.fork().Owner == c.account):
 	case path != "/user" && path != "/job" && !strings.EqualFold(c.r.PathValue("id"), Path), c.r.PathValue("id") != "" && c.st.Levels[c.account] == 0:
 		c.refuse(http.StatusNotFound, "404 Project Not Found")
 	case c.r.Method != http.MethodGet && c.st.Levels[c.account] < 20:

@@ -69,6 +69,9 @@ type State struct {
 	Logs      map[int64]string
 	// Settings are overwritten in the project's answer, by GitLab's names.
 	Settings map[string]any
+	// Forks are by their paths. Filling is how often a fork is read until it has its branches.
+	Forks   map[string]*Fork
+	Filling int
 	// Protected has the branches that only those with this level may push to.
 	Protected map[string]int
 	// Rules are those of approval. RulesStatus is answered instead, if it is not 0.
@@ -82,6 +85,20 @@ type State struct {
 	Remaining int
 
 	last int64
+}
+
+// Fork is a copy in the namespace of the account that owns it.
+type Fork struct {
+	ID    int64
+	Owner string
+	Git   *standin.Git
+}
+
+// Fork makes the fork of an account.
+func (s *Server) Fork(owner, name string) *standin.Git {
+	git := s.Git.Fork(name)
+	s.With(func(st *State) { st.Forks[owner+"/"+name] = &Fork{st.id(), owner, git} })
+	return git
 }
 
 // Request is what was asked. Token is what it showed, and how.
@@ -101,7 +118,7 @@ func NewBelow(t testing.TB, root string) *Server {
 		Now:    time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC),
 		Tokens: map[string]string{"glpat-ada": Person, "glpat-grace": "grace", "glpat-mallory": "mallory", "glpat-robot": Robot, "job-ada": Person},
 		Levels: map[string]int{Person: 40, "grace": 30, "mallory": 20, Robot: 40},
-		Issues: map[int]*Issue{}, Merges: map[int]*MergeRequest{}, Logs: map[int64]string{}, Settings: map[string]any{}, Protected: map[string]int{},
+		Issues: map[int]*Issue{}, Merges: map[int]*MergeRequest{}, Logs: map[int64]string{}, Settings: map[string]any{}, Forks: map[string]*Fork{}, Protected: map[string]int{},
 		RulesStatus: http.StatusNotFound, Remaining: 2000,
 	}
 	s.http = httptest.NewServer(s)
@@ -173,8 +190,20 @@ func (s *Server) logged(r *http.Request, status int) {
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 	_, token, _ := r.BasicAuth()
 	s.mu.Lock()
-	may := s.state.Levels[s.state.Tokens[token]] >= 30
+	account := s.state.Tokens[token]
+	may := s.state.Levels[account] >= 30
+	var fork *Fork
+	rest := ""
+	for path, f := range s.state.Forks {
+		if below, theirs := strings.CutPrefix(r.URL.Path, s.Root+"/"+path+".git/"); theirs && f.Owner == account {
+			fork, rest = f, below
+		}
+	}
 	s.mu.Unlock()
+	if fork != nil {
+		fork.Git.ServeGit(w, r, rest)
+		return
+	}
 	rest, ours := strings.CutPrefix(r.URL.Path, s.Root+"/"+Path+".git/")
 	switch {
 	case !may:
