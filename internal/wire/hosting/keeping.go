@@ -79,6 +79,19 @@ func (f *Forge) Pin(ctx context.Context, order forge.Order, number int) error {
 	})
 }
 
+// pinned returns an issue as it was ordered, if the run that begins next takes it so: it's named by its title.
+func (f *Forge) pinned(ctx context.Context, live forge.Request) forge.Request {
+	if live.Path != "" {
+		return live
+	}
+	was, err := f.keptOf(live.Number).Load(ctx)
+	if err != nil || was.Order == "" {
+		return live
+	}
+	was.Request.Closed = live.Closed
+	return was.Request
+}
+
 // redact takes secrets out of what is kept on disk.
 func (f *Forge) redact(r *forge.Request) {
 	r.Title, r.Body = f.config.Redact.String(r.Title), f.config.Redact.String(r.Body)

@@ -100,7 +100,7 @@ func (f *Forge) Find(ctx context.Context, refs ...string) ([]forge.Request, erro
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, request)
+		found = append(found, f.pinned(ctx, request))
 	}
 	return found, nil
 }
