@@ -2,6 +2,7 @@ package heal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,12 +140,18 @@ func (p *pass) ci(ctx context.Context) (seen, error) {
 	switch {
 	case errors.Is(err, forge.ErrNoChecks):
 		return seen{outcome: LookUnknown, message: "no CI has looked at what is on the branch now"}, nil
+	case errors.Is(err, forge.ErrPending):
+		return seen{outcome: LookUnknown, message: err.Error()}, nil
 	case err != nil:
 		return seen{}, err
 	case check.State == forge.CheckPassed:
 		return seen{outcome: LookPassed}, nil
 	}
-	return seen{outcome: LookFailed, message: headed(check.Command, check.Summary), head: check.Command, said: check.Summary}, nil
+	if check.Server == "" {
+		return seen{outcome: LookFailed, message: headed(check.Command, check.Summary), head: check.Command, said: check.Summary}, nil
+	}
+	// Pages and summaries differ from one run of a CI to the next, so the log identifies the error where there is one.
+	return seen{outcome: LookFailed, message: headed(check.Summary, check.Log), head: check.Server, said: cmp.Or(check.Log, check.Summary)}, nil
 }
 
 // tail keeps the last bytes that were written.

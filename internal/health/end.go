@@ -88,14 +88,14 @@ func (h *State) ToClose() (requests []string) {
 	if h.Loop.HealthyPasses+1 < HealthyPasses {
 		return requests
 	}
-	requests = append(requests, h.Loop.Earlier...)
-	if h.Loop.Request != "" {
-		requests = append(requests, h.Loop.Request)
-	}
 	for _, e := range h.Loop.Errors {
 		if e.Request != "" && !e.Fixed && !e.Attempting {
 			requests = append(requests, e.Request)
 		}
+	}
+	requests = append(requests, h.Loop.Earlier...)
+	if h.Loop.Request != "" { // last: if the pass is killed after that, the next one takes the closed request for a person's word
+		requests = append(requests, h.Loop.Request)
 	}
 	return requests
 }

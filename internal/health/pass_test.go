@@ -123,7 +123,7 @@ func TestACriticalStateIsLeftAfterThreePassesThatFindNothing(t *testing.T) {
 		t.Fatalf("after a look that found the error: %+v", h.Loop)
 	}
 	for i := range 3 {
-		if got, want := h.ToClose(), []string{"RQ-20260202-002", "RQ-20260202-001"}; (i == 2) != slices.Equal(got, want) || i < 2 && got != nil {
+		if got, want := h.ToClose(), []string{"RQ-20260202-001", "RQ-20260202-002"}; (i == 2) != slices.Equal(got, want) || i < 2 && got != nil {
 			t.Errorf("pass %d closes %q", i+1, got)
 		}
 		p := h.Well(newPass(now), 0, now)

@@ -23,7 +23,7 @@ func TestAPersonsWordBeginsRepairsAgainAndMakesNothingHealthy(t *testing.T) {
 			t.Errorf("%s: %+v after %+v", kind, gate, h)
 		}
 		h.Loop.HealthyPasses = health.HealthyPasses - 1
-		if closed := h.ToClose(); !slices.Equal(closed, []string{"RQ-2", "RQ-1"}) {
+		if closed := h.ToClose(); !slices.Equal(closed, []string{"RQ-1", "RQ-2"}) {
 			t.Errorf("%s: closes %q", kind, closed)
 		}
 	}

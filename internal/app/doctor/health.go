@@ -54,7 +54,7 @@ func (p *examination) blind(ctx context.Context, c config.Check) (why, next stri
 		if _, err = branches.BranchCheck(ctx, base); errors.Is(err, forge.ErrNoChecks) {
 			return fmt.Sprintf("no CI has looked at what is on %s now", base), next
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, forge.ErrPending) {
 			return err.Error(), next
 		}
 	}

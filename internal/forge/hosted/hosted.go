@@ -27,7 +27,10 @@ type Git interface {
 	Unpublish(ctx context.Context, number int) error
 	// Checks tests the merge candidate.
 	Checks(ctx context.Context, number int) (forge.Check, error)
+	// BranchCheck returns the last verdict of this machine on the branch's present content, or forge.ErrNoChecks.
 	BranchCheck(ctx context.Context, branch string) (forge.Check, error)
+	// Tip returns the remote's commit of a branch, and reports whether the branch has commits here that the remote lacks. It moves nothing.
+	Tip(ctx context.Context, branch string) (commit string, ahead bool, err error)
 	MayMerge(ctx context.Context, base string) error
 	// MayOffer reports, as MayMerge does, what would refuse a pull request from a fork whose merge is others' to make.
 	MayOffer(ctx context.Context, fork, base string) error
@@ -108,11 +111,6 @@ func once[T any](ask func(context.Context) (T, error)) func(context.Context) (T,
 
 // Name returns the driver's name in the configuration.
 func (f *Forge) Name() string { return f.Server.Kind() }
-
-// BranchCheck implements forge.Branches.
-func (f *Forge) BranchCheck(ctx context.Context, branch string) (forge.Check, error) {
-	return f.Git.BranchCheck(ctx, branch)
-}
 
 // MayMerge implements forge.Mergeable: it asks for everything that would refuse a merge, before a run costs anything.
 func (f *Forge) MayMerge(ctx context.Context, base string) error {

@@ -224,6 +224,23 @@ func (f *Forge) follow(ctx context.Context, base string) (ahead bool, err error)
 	return false, f.completeFollowing(ctx)
 }
 
+// Tip returns the commit that the remote has of a branch, and reports whether the branch has commits here that the remote lacks.
+func (f *Forge) Tip(ctx context.Context, branch string) (commit string, ahead bool, err error) {
+	there, err := f.repo.RemoteRef(ctx, Remote, branchRef(branch))
+	if err != nil {
+		return "", false, baseGone(branch, err)
+	}
+	at, err := f.baseAt(ctx, branch)
+	if err != nil || at == there {
+		return there, false, err
+	}
+	if _, err := f.repo.Resolve(ctx, there); errors.Is(err, git.ErrNotFound) { // it is not fetched yet
+		return there, false, nil
+	}
+	contained, err := f.repo.IsAncestor(ctx, at, there)
+	return there, !contained, err
+}
+
 // baseGone says that the remote lacks the base branch, if that is why err.
 func baseGone(base string, err error) error {
 	if errors.Is(err, git.ErrNotFound) {

@@ -80,6 +80,29 @@ func TestFollowBringsTheRemotesCommits(t *testing.T) {
 	}
 }
 
+func TestTheTipIsTheRemotesAndNothingMoves(t *testing.T) {
+	t.Parallel()
+	f, project, old, there := half(t)
+	want := func(name string, wantAhead bool, at string) {
+		t.Helper()
+		if tip, ahead, err := f.Tip(t.Context(), "main"); err != nil || tip != there || ahead != wantAhead {
+			t.Errorf("%s: the tip is %s, ahead is %v, %v", name, tip, ahead, err)
+		}
+		wantAt(t, project, at)
+	}
+	want("behind", false, old)
+	runGit(t, project, "reset", "--quiet", "--hard", there)
+	want("equal", false, there)
+	runGit(t, project, "commit", "--quiet", "--allow-empty", "-m", "Here")
+	want("ahead", true, runGit(t, project, "rev-parse", "main"))
+	runGit(t, project, "reset", "--quiet", "--hard", old)
+	runGit(t, project, "commit", "--quiet", "--allow-empty", "-m", "Here")
+	want("commits on both sides", true, runGit(t, project, "rev-parse", "main"))
+	if _, _, err := f.Tip(t.Context(), "none"); !errors.Is(err, forge.ErrNoBase) {
+		t.Errorf("without a base: %v", err)
+	}
+}
+
 func TestAnInterruptedFollowIsCompleted(t *testing.T) {
 	t.Parallel()
 	for name, moved := range map[string]bool{"before the branch moved": false, "after the branch moved": true} {

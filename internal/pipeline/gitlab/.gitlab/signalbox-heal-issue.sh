@@ -9,6 +9,10 @@ shopt -s inherit_errexit # else what fails in $( ) would pass for an empty answe
 
 status=$(jq --raw-output .last_health_status state.json 2>/dev/null) || exit 0 # nobody looked yet, or it is for others to say what is wrong
 since=$(jq --raw-output 'first(.signalbox.critical_since, .last_attempt_at, "unknown" | select(. // "" | test("^[0-9A-Za-z:.+-]+$")))' state.json)
+# With a forge in its configuration, Signalbox opens and closes the issue itself.
+if jq --exit-status '(.signalbox.request // "") | test("^[0-9]+$")' state.json >/dev/null; then
+	exit 0
+fi
 case "$1 $status" in
 "heed critical" | "tell critical" | "tell healthy") ;;
 *) exit 0 ;;
@@ -104,6 +108,10 @@ dismiss() {
 	done
 }
 
+# With a forge in its configuration, Signalbox opens and closes the issue itself.
+if jq --exit-status '(.signalbox.request // "") | test("^[0-9]+$")' state.json >/dev/null; then
+	exit 0
+fi
 case "$1 $status" in
 "heed critical") heed ;;
 "tell critical") call ;;

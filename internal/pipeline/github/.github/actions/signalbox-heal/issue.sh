@@ -9,6 +9,11 @@ shopt -s inherit_errexit # else what fails in $( ) would pass for an empty answe
 status=$(jq --raw-output .last_health_status state.json 2>/dev/null) || exit 0 # nobody looked yet, or it is for others to say what is wrong
 since=$(jq --raw-output 'first(.signalbox.critical_since, .last_attempt_at, "unknown" | select(. // "" | test("^[0-9A-Za-z:.+-]+$")))' state.json)
 
+# With a forge in its configuration, Signalbox opens and closes the issue itself.
+if jq --exit-status '(.signalbox.request // "") | test("^[0-9]+$")' state.json >/dev/null; then
+	exit 0
+fi
+
 # ask METHOD PATH prints an answer of GitHub's API to what standard input says. The token is no argument, because other
 # programs see those.
 ask() {
