@@ -1,17 +1,18 @@
 #!/bin/sh
-# Installs the programs that run and judge CI files in tests, at the versions below, and prints their folder: act runs
-# GitHub workflows, actionlint reads them, gitlab-ci-local runs GitLab jobs. Each set of versions is installed once, below
-# RUNNERS_DIR, which may be removed at any time. One that cannot be installed, or does not start, is named; where CI=true
-# that is an error.
+# Installs programs that stand for forges and their CI in tests, at the versions below, and prints their folder: act runs GitHub
+# workflows, actionlint reads them, gitlab-ci-local runs GitLab jobs, emulate answers as GitHub's API does. Each set of versions
+# is installed once, below RUNNERS_DIR, which may be removed at any time. One that cannot be installed, or does not start, is
+# named; where CI=true that is an error.
 set -eu
-set -- github.com/nektos/act@v0.2.89 github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 gitlab-ci-local@4.68.1
+set -- github.com/nektos/act@v0.2.89 github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 gitlab-ci-local@4.68.1 \
+	emulate@0.12.2 commander@14.0.3 picocolors@1.1.1 yaml@2.9.1
 home=${RUNNERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/signalbox/runners}
 version=$(sha256sum <"$0" | cut -c1-16)
 bin=$home/$version
 
 # lacking prints the programs that are not there.
 lacking() {
-	for program in act actionlint gitlab-ci-local; do
+	for program in act actionlint gitlab-ci-local emulate; do
 		[ -x "$bin/$program" ] || echo "$program"
 	done
 }
@@ -31,7 +32,11 @@ install() {
 		GOBIN=$new go install "$package" || true
 	done
 	unpack "$3" "$new/lib" || true # all it needs is in one file
-	if ! node -e 'process.exit(process.versions.node < "20" ? 1 : 0)'; then # Debian's is 18
+	mkdir "$new/node_modules"
+	for package in "$4" "$5" "$6" "$7"; do
+		unpack "$package" "$new/node_modules/${package%@*}" || true
+	done
+	if ! node -e 'process.exit(require("module").registerHooks ? 0 : 1)'; then # Debian's is 18, and emulate wants 22.15
 		unpack "node-linux-$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')@22.23.3" "$new/node" || true
 	fi
 	cat >"$new/gitlab-ci-local" <<-'E'
@@ -39,8 +44,9 @@ install() {
 		here=$(dirname "$0")
 		PATH=$here/node/bin:$PATH exec node "$here/lib/dist/index.js" "$@"
 	E
-	chmod +x "$new/gitlab-ci-local"
-	for program in act actionlint gitlab-ci-local; do
+	sed 's,lib/dist/index.js,node_modules/emulate/dist/index.js,' "$new/gitlab-ci-local" >"$new/emulate"
+	chmod +x "$new/gitlab-ci-local" "$new/emulate"
+	for program in act actionlint gitlab-ci-local emulate; do
 		HOME=$new "$new/$program" --version </dev/null || rm -f "$new/$program"
 	done
 	rm -rf "$bin"

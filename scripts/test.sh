@@ -61,11 +61,11 @@ if SIGNALBOX_AGENTS=$(sh scripts/agents.sh); then
 else
 	skip "the tests with real agents: they could not all be installed"
 fi
-# 40 MB, once: what runs and judges the files that "heal init" writes.
+# 240 MB, once: what runs and judges CI files, and a GitHub by others.
 if SIGNALBOX_RUNNERS=$(sh scripts/runners.sh); then
 	export SIGNALBOX_RUNNERS
 else
-	skip "the tests of CI files with their runners: act, actionlint and gitlab-ci-local could not all be installed"
+	skip "the tests of CI files with their runners, and with an emulator of GitHub: not all could be installed"
 fi
 # 12 minutes of CPU, once: a forge with CI. People who want it run scripts/gitea.sh first.
 if SIGNALBOX_GITEA=$(sh scripts/gitea.sh if-built); then
