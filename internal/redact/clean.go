@@ -96,6 +96,11 @@ func Joined(s string, limit int) string {
 	return Line(strings.ReplaceAll(strings.Join(lines, " · "), ": · ", ": "), limit)
 }
 
+// Escaped shows a line in Markdown as it is: it makes no link, image, tag, code or cell of a table.
+func Escaped(line string) string { return markdown.Replace(line) }
+
+var markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "|", `\|`, "~", `\~`)
+
 // Fenced returns untrusted text in a Markdown fence longer than any in it, without the characters
 // that a reader can't see.
 func Fenced(text string) string {

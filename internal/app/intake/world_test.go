@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/forgetest"
 	"signalbox/internal/forge/hosted"
 )
 
@@ -37,7 +38,7 @@ type world struct {
 	cut func() (before, after bool)
 }
 
-const me = "signalbox-bot"
+const me = forgetest.Me
 
 func newWorld() *world {
 	w := &world{now: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC), issues: map[int]*forge.Issue{}, remarks: map[forge.Subject][]forge.Remark{}, labelings: map[int][]forge.Labeling{},

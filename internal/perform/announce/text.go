@@ -32,9 +32,7 @@ func (a *Run) code(text string, limit int) string {
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // escaped shows a sentence as it is, whatever it quotes.
-func (a *Run) escaped(text string) string { return markdown.Replace(a.Redact.Line(text, maxLine)) }
-
-var markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "|", `\|`, "~", `\~`)
+func (a *Run) escaped(text string) string { return redact.Escaped(a.Redact.Line(text, maxLine)) }
 
 // fenced shows the end of a message, where programs say what went wrong.
 func (a *Run) fenced(text string) string {

@@ -16,7 +16,7 @@ func Offer(r *workflow.Run) string {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format+"\n", args...) }
 	for _, s := range r.Steps {
 		if s.Status == workflow.StepDone {
-			p("- %s", redact.Line(strings.TrimSuffix(s.Title+": "+s.Summary, ": "), 300))
+			p("- %s", redact.Escaped(redact.Line(strings.TrimSuffix(s.Title+": "+s.Summary, ": "), 300)))
 		}
 	}
 	look := append(append([]string{}, j.Flags...), j.Warnings()...)
@@ -30,7 +30,7 @@ func Offer(r *workflow.Run) string {
 		p("\n## To look at\n")
 	}
 	for _, what := range look {
-		p("- %s", redact.Line(what, 400))
+		p("- %s", redact.Escaped(redact.Line(what, 400)))
 	}
 	now, earlier := counting(j)
 	p("\n## Evidence\n\n%s", tests(now))
@@ -43,12 +43,12 @@ func Offer(r *workflow.Run) string {
 	}
 	p("| commit | `%s` |\n|:--|:--|", j.Head)
 	if len(agents) > 0 {
-		p("| agents | %s |", cell(strings.Join(agents, ", "), 300))
+		p("| agents | %s |", redact.Escaped(redact.Line(strings.Join(agents, ", "), 300)))
 	}
 	if spent := r.SpentSoFar().String(); spent != "" {
 		p("| used | %s |", spent)
 	}
-	p("| isolation | %s |", cell(j.Isolation, 100))
+	p("| isolation | %s |", redact.Escaped(redact.Line(j.Isolation, 100)))
 	if j.Fingerprint != "" {
 		p("| environment | `%.16s` |", j.Fingerprint)
 	}

@@ -115,7 +115,7 @@ func tests(evidence []workflow.Evidence) string {
 		case e.Check != "":
 			took = ""
 		case len(e.Known) > 0: // they count as passed only if named
-			result = "failed as before the change: " + cell(strings.Join(e.Known, ", "), 300)
+			result = "failed as before the change: " + redact.Escaped(redact.Line(strings.Join(e.Known, ", "), 300))
 		case e.Passed:
 			result = "passed"
 		}
