@@ -31,11 +31,12 @@ echo "%[4]s is as it was meant."
 // Its dependencies come from the user's cache; TestRealProjectsAreSetUpByWhatTheirFilesSay has them downloaded.
 func TestABugInARealModuleIsFixedAndMerged(t *testing.T) {
 	t.Parallel()
-	modules := goEnv(t, "GOMODCACHE")
+	modules, compiled := goEnv(t, "GOMODCACHE"), goEnv(t, "GOCACHE") // what the tests compile here is not compiled again there
 	b := broken{module: "github.com/fatih/color@v1.19.0", file: "color.go",
 		right: "if len(c.params) != len(c2.params) {", wrong: "if len(c.params) == len(c2.params) {",
 		title: "Tell equal colors from others", wish: "Equals says that black differs from black.",
-		environment: fmt.Sprintf("environment: {read: [%q], variables: [%q]}\n", modules, "GOMODCACHE="+modules)}
+		environment: fmt.Sprintf("environment: {read: [%q, %q], variables: [%q, %q, %q, %q]}\n", modules, compiled, "GOMODCACHE="+modules, "GOCACHE="+compiled,
+			"GOFLAGS="+goEnv(t, "GOFLAGS"), "CGO_ENABLED="+goEnv(t, "CGO_ENABLED"))}
 	p := b.project(t)
 	if out, err := p.goTest(); err == nil {
 		t.Fatalf("the bug breaks no test:\n%s", out)
