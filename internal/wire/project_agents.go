@@ -220,7 +220,7 @@ func (p *Project) startGateway(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.Gateway = gateway.New(gateway.Config{Clock: time.Now, Logger: p.Log, Proxy: p.Proxy(), Roots: roots})
+	p.Gateway = gateway.New(gateway.Config{Clock: time.Now, Logger: p.Log, Proxy: p.Proxy(), Roots: roots()})
 	return p.Gateway.Start(ctx)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"signalbox/internal/environment/egress"
 	"signalbox/internal/problem"
 )
 
@@ -71,12 +72,9 @@ var (
 )
 
 // Certificates are the system's and those that variables name. SSL_CERT_FILE and SSL_CERT_DIR, which Go reads by itself,
-// replace the system's; the others add to them.
-func (a *Opener) Certificates() (*x509.CertPool, error) {
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		return nil, fmt.Errorf("read this machine's certificates: %w", err)
-	}
+// replace the system's; the others add to them. Most commands connect to no one, and parsing takes milliseconds.
+func (a *Opener) Certificates() (roots func() *x509.CertPool, err error) {
+	var named []byte
 	read := map[string]bool{"": true}
 	for _, name := range CertificateFiles {
 		path := a.Env(name)
@@ -88,11 +86,12 @@ func (a *Opener) Certificates() (*x509.CertPool, error) {
 		if err != nil {
 			return nil, &problem.Error{Err: fmt.Errorf("read the certificates that %s names: %w", name, err), Hint: "correct " + name + ", or unset it"}
 		}
-		if !pool.AppendCertsFromPEM(text) {
+		if !egress.HoldsCertificate(text) {
 			return nil, &problem.Error{Err: fmt.Errorf("%s names %s, which holds no certificate", name, path), Hint: "correct " + name + ", or unset it"}
 		}
+		named = append(append(named, text...), '\n')
 	}
-	return pool, nil
+	return egress.Certificates(named), nil
 }
 
 // certificatePaths are the files and folders of those variables that commands inside can see. A file that also holds a private
@@ -101,7 +100,7 @@ func (a *Opener) certificatePaths() (paths []string) {
 	for _, name := range CertificateFiles {
 		path := a.Env(name)
 		info, err := os.Stat(path)
-		if err != nil || !filepath.IsAbs(path) || !info.Mode().IsRegular() || info.Size() > maxCertificates {
+		if slices.Contains(paths, path) || err != nil || !filepath.IsAbs(path) || !info.Mode().IsRegular() || info.Size() > maxCertificates {
 			continue
 		}
 		text, err := os.ReadFile(path)

@@ -61,7 +61,7 @@ type Config struct {
 	WithoutSubmodules bool
 	// Proxy and Roots are this machine's own proxy and certificates: see egress.Config.
 	Proxy func(*url.URL) (*url.URL, error)
-	Roots *x509.CertPool
+	Roots func() *x509.CertPool
 	// Limits hold for each command and all its children, with and without a sandbox.
 	Limits process.Limits
 	// Logger logs the refused hosts; nil discards.

@@ -44,7 +44,7 @@ type Config struct {
 	Egress  egress.Policy
 	// Proxy and Roots configure this machine's own way out: see egress.Config.
 	Proxy func(*url.URL) (*url.URL, error)
-	Roots *x509.CertPool
+	Roots func() *x509.CertPool
 	// Limits apply to all commands of one environment together.
 	Limits process.Limits
 	// Capabilities are kept inside, and all others dropped: "CHOWN". Installing system packages needs CHOWN,

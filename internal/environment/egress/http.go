@@ -32,7 +32,9 @@ func (s *session) serveHTTP(l net.Listener) error {
 	direct, through := transport(), transport()
 	direct.DialContext = s.dial
 	through.Proxy = func(r *http.Request) (*url.URL, error) { return s.config.Proxy(r.URL) }
-	through.TLSClientConfig = &tls.Config{RootCAs: s.config.Roots}
+	through.DialTLSContext = func(ctx context.Context, network, proxy string) (net.Conn, error) {
+		return (&tls.Dialer{Config: &tls.Config{RootCAs: s.config.roots()}}).DialContext(ctx, network, proxy)
+	}
 	defer direct.CloseIdleConnections()
 	defer through.CloseIdleConnections()
 	forward := &httputil.ReverseProxy{

@@ -23,11 +23,18 @@ type Config struct {
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	// Proxy returns the proxy through which this machine itself reaches an address, nil for none; a
 	// nil function means that there is none. Roots must have signed its certificate; nil means the
-	// system's.
+	// system's. They are asked for when a connection needs them: reading them takes milliseconds.
 	Proxy func(*url.URL) (*url.URL, error)
-	Roots *x509.CertPool
+	Roots func() *x509.CertPool
 	// Clock tells the time for deadlines; nil means the system's.
 	Clock func() time.Time
+}
+
+func (c *Config) roots() *x509.CertPool {
+	if c.Roots == nil {
+		return nil
+	}
+	return c.Roots()
 }
 
 // Proxy lets commands reach the hosts of a policy, over HTTP or through CONNECT. It resolves names

@@ -88,7 +88,7 @@ func (s *session) connectThrough(ctx context.Context, out *url.URL, address, tar
 		}
 	}()
 	if out.Scheme == "https" {
-		secure := tls.Client(conn, &tls.Config{ServerName: out.Hostname(), RootCAs: s.config.Roots})
+		secure := tls.Client(conn, &tls.Config{ServerName: out.Hostname(), RootCAs: s.config.roots()})
 		if err := secure.HandshakeContext(ctx); err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ func (c Config) client(owner string) (*budget.Transport, *http.Client, error) {
 	}
 	over := &http.Transport{
 		Proxy:             func(r *http.Request) (*url.URL, error) { return c.Proxy(r.URL) },
-		ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: roots}, TLSHandshakeTimeout: connectTimeout,
+		ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: roots()}, TLSHandshakeTimeout: connectTimeout,
 		IdleConnTimeout: keepTimeout, MaxIdleConnsPerHost: maxConnections, DialContext: (&net.Dialer{Timeout: connectTimeout}).DialContext,
 	}
 	counted := budget.Config{Base: &learning{RoundTripper: over, learn: c.Redact.Add}, Folder: budget.Folder(c.Within("."), c.Env), Now: c.Clock, Logger: c.Logger}

@@ -48,7 +48,7 @@ func on(t *testing.T, s *gitlabtest.Server, f config.Forge, env map[string]strin
 			return "git@gitlab.example.com:" + gitlabtest.Path + ".git", nil
 		},
 		Env: func(name string) string { return env[name] }, Within: func(string) string { return "/project" },
-		Proxy: func(*url.URL) (*url.URL, error) { return nil, nil }, Roots: func() (*x509.CertPool, error) { return nil, nil },
+		Proxy: func(*url.URL) (*url.URL, error) { return nil, nil }, Roots: func() (func() *x509.CertPool, error) { return func() *x509.CertPool { return nil }, nil },
 	}
 }
 

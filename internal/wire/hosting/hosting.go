@@ -42,7 +42,7 @@ type Config struct {
 	Env  func(string) string
 	// Proxy and Roots are the ways out of this machine.
 	Proxy  func(*url.URL) (*url.URL, error)
-	Roots  func() (*x509.CertPool, error)
+	Roots  func() (func() *x509.CertPool, error)
 	Redact *redact.Redactor
 	// Within makes a path of the configuration one of this machine.
 	Within func(string) string

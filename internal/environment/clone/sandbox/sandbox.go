@@ -52,7 +52,7 @@ type Config struct {
 	Egress  egress.Policy
 	// Proxy and Roots are this machine's own proxy and certificates: see egress.Config.
 	Proxy func(*url.URL) (*url.URL, error)
-	Roots *x509.CertPool
+	Roots func() *x509.CertPool
 	// Logger logs the refused hosts; nil discards.
 	Logger *slog.Logger
 	// NoNetworks: act as without the right to make network namespaces; NoNamespaces: nor user namespaces. Tests set them.
