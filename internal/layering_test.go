@@ -63,6 +63,7 @@ var packages = map[string][]string{
 	"forge/*":                     {"forge"},
 	"forge/local":                 {"forge", "git", "redact", "store"},
 	"forge/gitea/giteatest":       {},                  // the server itself, for tests
+	"owners":                      {},                  // what a repository's CODEOWNERS says: it reads no file
 	"forge/joblog":                {"forge", "redact"}, // what logs of any CI have in common
 	"forge/gitea":                 {"forge", "forge/joblog", "forge/rest"},
 	"forge/github":                {"forge", "forge/joblog", "forge/rest"},
@@ -71,7 +72,7 @@ var packages = map[string][]string{
 	"forge/standin":               {},                                                            // what stand-ins for servers have in common: it knows nothing of ours
 	"forge/rest":                  {"forge"},                                                     // what calls to any server have in common; it knows no vendor
 	"forge/budget":                {"flock", "forge"},                                            // goes below any driver, and shares with other processes: it knows no vendor and no project
-	"forge/hosted":                {"forge", "redact", "store"},                                  // a server and the git half are interfaces to it: wire joins them
+	"forge/hosted":                {"forge", "owners", "redact", "store"},                        // a server and the git half are interfaces to it: wire joins them
 	"forge/github/githubtest":     {"forge/standin"},                                             // a stand-in for a server: it knows nothing of the driver
 	"agent/agenttest":             {"agent", "agent/modeltest", "process"},                       // holds drivers to what their programs printed when they were recorded
 	"agent/livetest":              {"agent", "agent/modeltest", "environment/egress", "process"}, // real programs, with a model and no other network

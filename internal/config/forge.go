@@ -28,6 +28,8 @@ type Forge struct {
 	// Fork is auto (branches are pushed to your fork if you may not push to the repository), create (the same, and the fork is made if there is none),
 	// never, or owner/name: this fork.
 	Fork string `yaml:"fork"`
+	// Reviewers are asked to review the pull request when it becomes ready: accounts, and teams as owner/team.
+	Reviewers []string `yaml:"reviewers"`
 	// Draft has the pull request opened as a draft with the first step that is done, unless you agree to every merge here.
 	Draft bool `yaml:"draft"`
 	// CI is auto (the server's verdicts count, and a missing one is waited for) or none (there is no CI, so the tests here are enough).
@@ -108,6 +110,9 @@ func (f Forge) TokenVariables() (names []string) {
 // repositoryPath is owner/name, or more groups; no part is . or .. or begins with a hyphen.
 var repositoryPath = lazy.Pattern(`^\w[\w.-]*(?:/\w[\w.-]*)+$`)
 
+// reviewerName is an account's, or that of a team of an organization.
+var reviewerName = lazy.Pattern(`^\w[\w.-]*(?:/\w[\w.-]*)?$`)
+
 func (c *Config) validateForge() (problems []error) {
 	f := c.Forge
 	problems = append(problems, oneOf("forge.driver", f.Driver, ForgeLocal, ForgeGitHub, ForgeGitea, ForgeGitLab),
@@ -121,6 +126,11 @@ func (c *Config) validateForge() (problems []error) {
 	}
 	if !repositoryPath().MatchString(f.Fork) {
 		problems = append(problems, oneOf("forge.fork", f.Fork, ForkAuto, ForkCreate, ForkNever, "owner/name"))
+	}
+	for i, name := range f.Reviewers {
+		if !reviewerName().MatchString(name) || f.Driver == ForgeGitLab && strings.Contains(name, "/") {
+			problems = append(problems, wrong(fmt.Sprintf("forge.reviewers[%d]", i+1), " is %q: want an account's name, or owner/team (not on GitLab)", shown(name)))
+		}
 	}
 	if f.Token != "" && !variableName().MatchString(f.Token) {
 		problems = append(problems, wrong("forge.token", " is not the name of an environment variable: the token itself does not belong in this file"))

@@ -143,7 +143,7 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 
 // harmless are the settings that choose, restrict or describe what happens inside the sandbox, or that ask the person more often.
 var harmless = []string{
-	"forge.app.id", "forge.app.installation", "forge.merge", "forge.draft", "forge.statuses", "forge.labels", "forge.language", "commit.trailer", "base", "push", "workflow", "max_parallel", "keep_statuses", "secrets", "notify.desktop",
+	"forge.app.id", "forge.app.installation", "forge.merge", "forge.reviewers", "forge.draft", "forge.statuses", "forge.labels", "forge.language", "commit.trailer", "base", "push", "workflow", "max_parallel", "keep_statuses", "secrets", "notify.desktop",
 	"agents.*.prompt", "agents.*.model", "agents.*.deny", "agents.*.prices.*.input", "agents.*.prices.*.cached", "agents.*.prices.*.output",
 	"roles.*.agent", "roles.*.model", "roles.*.deny",
 	"workflows.*.roles.*.agent", "workflows.*.roles.*.model", "workflows.*.roles.*.deny",

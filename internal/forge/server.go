@@ -308,6 +308,10 @@ type (
 		// Rerun starts what failed in a run again. It may have been started even if an error is returned.
 		Rerun(ctx context.Context, run CIRun) error
 	}
+	// Reviewable asks people and teams to review a pull request. Those who were asked already stay asked. A team is named as the vendor names it.
+	Reviewable interface {
+		RequestReviewers(ctx context.Context, number int, people, teams []string) error
+	}
 	// Permitted reports whether an account may write to the repository, as it is now.
 	Permitted interface {
 		MayWrite(ctx context.Context, account string) (bool, error)

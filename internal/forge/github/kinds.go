@@ -25,7 +25,7 @@ func Limit(req *http.Request) string {
 
 // words are the parts of paths that are neither names nor numbers.
 var words = []string{"access_tokens", "actions", "app", "branches", "check-runs", "collaborators", "comments", "commits", "events", "forks", "graphql",
-	"installation", "installations", "issues", "jobs", "labels", "logs", "merge", "permission", "protection", "pulls", "reactions",
+	"installation", "installations", "issues", "jobs", "labels", "logs", "merge", "permission", "protection", "pulls", "reactions", "requested_reviewers",
 	"reviews", "rules", "search", "status", "statuses"}
 
 // Kind names the kind of a call: GET issues/*/comments.

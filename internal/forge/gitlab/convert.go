@@ -100,6 +100,7 @@ type (
 		SquashCommit string     `json:"squash_commit_sha"`
 		MergedAt     *time.Time `json:"merged_at"`
 		Page         string     `json:"web_url"`
+		Reviewers    []user     `json:"reviewers"`
 		// Standing is what keeps it from being merged.
 		Standing  string `json:"detailed_merge_status"`
 		Conflicts bool   `json:"has_conflicts"`

@@ -17,6 +17,8 @@ import (
 // remarks are our comments on an issue or a pull request, by key, and what else was announced there.
 type remarks struct {
 	Remarks map[string]remark `json:"remarks"`
+	// Asked are the reviewers who were asked.
+	Asked []string `json:"asked,omitempty"`
 	// Label is the state label that the issue was given last.
 	Label forge.StateLabel `json:"label,omitempty"`
 	// Published are our verdicts on Commit, by name.

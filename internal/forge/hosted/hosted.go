@@ -34,6 +34,8 @@ type Git interface {
 	MayMerge(ctx context.Context, base string) error
 	// MayOffer reports, as MayMerge does, what would refuse a pull request from a fork whose merge is others' to make.
 	MayOffer(ctx context.Context, fork, base string) error
+	// Touched returns the paths that differ between a base branch and head, and the first of files that the base branch has.
+	Touched(ctx context.Context, base, head string, files []string) (paths []string, file string, err error)
 	// Follow brings the remote's commits of a base branch here, and reports whether it has some that the remote lacks.
 	Follow(ctx context.Context, base string) (ahead bool, err error)
 	// Merge makes the tested merge commit and pushes it to the base.
@@ -53,6 +55,8 @@ type Config struct {
 	Merge Way
 	// Fork is ForkAuto, ForkCreate, ForkNever, or the path of the fork that branches are pushed to; empty means ForkAuto.
 	Fork string
+	// Reviewers are asked to review a pull request once it is ready: names of people, and of teams, which have a slash.
+	Reviewers []string
 	// WithoutCI: the project has no CI on the server, so the tests on this machine are enough if the server reports nothing and asks for nothing.
 	WithoutCI bool
 	// Statuses: our own verdicts are published on the head of the pull request. Labels: the issue has a label that says how its run stands.

@@ -45,7 +45,7 @@ func (f *Forge) open(ctx context.Context, pr forge.PullRequest) (forge.PullReque
 			return pr, fmt.Errorf("read issue %d: %w", number, err)
 		}
 	}
-	body := strings.Replace(marked(mark, about+pr.Body), mark+"\n", mark+"\n"+closes, 1)
+	body := strings.Replace(marked(mark, about+f.ownersOf(ctx, pr)+pr.Body), mark+"\n", mark+"\n"+closes, 1)
 	wanted := forge.Proposal{Number: pr.Number, Title: heading(pr.Title), Body: body, Branch: pr.Branch, Fork: pr.Fork, Base: pr.Base, Head: pr.Head,
 		Draft: pr.Draft}
 	p, err := f.proposal(ctx, mark, wanted, pr)
@@ -62,6 +62,9 @@ func (f *Forge) open(ctx context.Context, pr forge.PullRequest) (forge.PullReque
 	pr.Number, pr.URL = p.Number, p.Page
 	if pr, err = f.Git.OpenPullRequest(ctx, pr); err == nil && pr.State == forge.Open && p.State == forge.Closed {
 		err = fmt.Errorf("pull request %d: %w", p.Number, forge.ErrClosed)
+	}
+	if err == nil && p.State == forge.Open && !p.Draft {
+		err = f.askReviewers(ctx, p.Number)
 	}
 	return pr, err
 }

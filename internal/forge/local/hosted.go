@@ -274,3 +274,35 @@ func (f *Forge) completeFollowing(ctx context.Context) error {
 		return nil
 	})
 }
+
+// Touched returns the paths that differ between a base branch and head, and the first of files that the base
+// branch has, up to a size that no such file needs.
+func (f *Forge) Touched(ctx context.Context, base, head string, files []string) (paths []string, file string, err error) {
+	at, err := f.baseAt(ctx, base)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, name := range files {
+		text, err := f.repo.ReadBlob(ctx, at, name, maxRequestBytes)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		file = string(text)
+		break
+	}
+	if file == "" {
+		return nil, "", nil
+	}
+	from, err := f.repo.MergeBase(ctx, at, head)
+	if err != nil {
+		return nil, "", err
+	}
+	changes, err := f.repo.Changes(ctx, from, head)
+	for _, c := range changes {
+		paths = append(paths, c.Path)
+	}
+	return paths, file, err
+}

@@ -137,6 +137,7 @@ func lacking(server forge.Server) (names []string) {
 		{"hiding comments", func() bool { _, has := server.(forge.Minimizer); return has }},
 		{"reactions", func() bool { _, has := server.(forge.Acknowledger); return has }},
 		{"rights of accounts", func() bool { _, has := server.(forge.Permitted); return has }},
+		{"asking for reviews", func() bool { _, has := server.(forge.Reviewable); return has }},
 		{"forks", func() bool { _, has := server.(forge.Forked); return has }},
 		{"webhooks", func() bool { _, has := server.(forge.Hooked); return has }},
 	} {

@@ -111,7 +111,7 @@ func (c Config) build(ctx context.Context, told func() bool) (*built, error) {
 	if way == config.MergeAuto {
 		way = ""
 	}
-	b.forge = hosted.New(hosted.Config{Server: b.server, Git: c.Files, Store: c.Store, Merge: way, Fork: c.Settings.Fork, WithoutCI: c.Settings.CI == config.CINone,
+	b.forge = hosted.New(hosted.Config{Server: b.server, Git: c.Files, Store: c.Store, Merge: way, Fork: c.Settings.Fork, Reviewers: c.Settings.Reviewers, WithoutCI: c.Settings.CI == config.CINone,
 		Statuses: c.Settings.Statuses, Labels: c.Settings.Labels, Told: told, Clock: c.Clock, Logger: c.Logger})
 	return b, nil
 }

@@ -54,6 +54,8 @@ type Pull struct {
 	Reviews             []*Review
 	Threads             []*Thread
 	Queued              string
+	// Asked are who were asked for a review; a team is its slug with a slash before it.
+	Asked []string
 	// seen are the base and the head when they were last compared.
 	seen string
 }

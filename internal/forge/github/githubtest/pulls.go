@@ -232,3 +232,28 @@ func listReviews(c *call) {
 	}
 	c.send(200, page(c, found))
 }
+
+func requestReviewers(c *call) {
+	number, p := c.pull()
+	if p == nil {
+		return
+	}
+	var asked struct {
+		Reviewers []string
+		Teams     []string `json:"team_reviewers"`
+	}
+	c.decode(&asked)
+	for _, team := range asked.Teams {
+		asked.Reviewers = append(asked.Reviewers, "/"+team)
+	}
+	for _, name := range asked.Reviewers {
+		if _, known := c.st.Permissions[name]; name == p.Author || !known && !strings.HasPrefix(name, "/") {
+			c.refuse(422, "Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the repository.")
+			return
+		}
+		if !slices.Contains(p.Asked, name) {
+			p.Asked = append(p.Asked, name)
+		}
+	}
+	c.send(201, c.pullJSON(c.example(201).(object), number, p, false))
+}

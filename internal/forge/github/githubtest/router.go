@@ -28,6 +28,7 @@ func init() { // handlers look at the table by the server
 		"PATCH /repos/{owner}/{repo}/pulls/{pull_number}":                                editPull,
 		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge":                            mergePull,
 		"GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews":                          listReviews,
+		"POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers":             requestReviewers,
 		"GET /repos/{owner}/{repo}/commits/{ref}/status":                                 combinedStatus,
 		"POST /repos/{owner}/{repo}/statuses/{sha}":                                      createStatus,
 		"GET /repos/{owner}/{repo}/commits/{ref}/check-runs":                             listCheckRuns,

@@ -167,9 +167,10 @@ func createIssue(c *call) {
 // edits are what issues and merge requests are changed by.
 type edits struct {
 	Title, Description *string
-	Event              string `json:"state_event"`
-	Add                string `json:"add_labels"`
-	Remove             string `json:"remove_labels"`
+	Event              string  `json:"state_event"`
+	Add                string  `json:"add_labels"`
+	Remove             string  `json:"remove_labels"`
+	Reviewers          []int64 `json:"reviewer_ids"`
 }
 
 func (e edits) labels(has []string) []string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -28,6 +29,8 @@ type MergeRequest struct {
 	Pipeline  int64
 	Approvals []Approval
 	Versions  []Version
+	// Asked are the numbers of who was asked to review.
+	Asked []int64
 	// Requested are reviewers who ask for changes.
 	Requested        []string
 	Created, Updated time.Time
@@ -126,6 +129,13 @@ func (c *call) mergeJSON(number int, m *MergeRequest, full bool) object {
 		"labels": append([]string{}, m.Labels...), "web_url": fmt.Sprintf("%s/%s/-/merge_requests/%d", c.URL, Path, number), "merge_commit_sha": nil, "squash_commit_sha": nil,
 		"merged_at": nil, "created_at": stamp(m.Created), "updated_at": stamp(m.Updated), "detailed_merge_status": c.standing(m), "has_conflicts": c.standing(m) == "conflict",
 	}
+	reviewers := []any{}
+	for name := range c.st.Levels {
+		if slices.Contains(m.Asked, userID(name)) {
+			reviewers = append(reviewers, c.user(name))
+		}
+	}
+	made["reviewers"] = reviewers
 	if m.Merge != "" {
 		made["merge_commit_sha"] = m.Merge
 	}
@@ -227,6 +237,9 @@ func editMerge(c *call) {
 	}
 	if asked.Description != nil {
 		m.Body = *asked.Description
+	}
+	if asked.Reviewers != nil {
+		m.Asked = asked.Reviewers
 	}
 	if asked.Event == "close" && m.State == "opened" {
 		m.State = "closed"

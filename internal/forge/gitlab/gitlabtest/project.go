@@ -139,3 +139,13 @@ func listRules(c *call) {
 	}
 	c.list(found)
 }
+
+func findUsers(c *call) {
+	var found []any
+	for name := range c.st.Levels {
+		if strings.EqualFold(name, c.r.URL.Query().Get("username")) {
+			found = append(found, c.user(name))
+		}
+	}
+	c.list(found)
+}

@@ -40,6 +40,7 @@ func init() { // handlers look at the table by the server
 		"GET /user":                                                       getUser,
 		"GET /job":                                                        getJob,
 		"GET " + project:                                                  getProject,
+		"GET /users":                                                      findUsers,
 		"GET " + project + "/forks":                                       listForks,
 		"POST " + project + "/fork":                                       createFork,
 		"GET " + project + "/members/all":                                 listMembers,
@@ -129,7 +130,7 @@ func (c *call) admitted(path string) bool {
 	case c.account == "", strings.HasPrefix(token, "job-") != (how == "JOB-TOKEN"), how == "JOB-TOKEN" && path != "/job" && !strings.Contains(path, "/jobs/"):
 		c.refuse(http.StatusUnauthorized, "401 Unauthorized")
 	case c.fork() != nil && (path == project && c.r.Method == http.MethodGet || path == project+"/merge_requests" && c.r.Method == http.MethodPost && c.fork().Owner == c.account):
-	case path != "/user" && path != "/job" && !strings.EqualFold(c.r.PathValue("id"), Path), c.r.PathValue("id") != "" && c.st.Levels[c.account] == 0:
+	case path != "/user" && path != "/users" && path != "/job" && !strings.EqualFold(c.r.PathValue("id"), Path), c.r.PathValue("id") != "" && c.st.Levels[c.account] == 0:
 		c.refuse(http.StatusNotFound, "404 Project Not Found")
 	case c.r.Method != http.MethodGet && c.st.Levels[c.account] < 20:
 		c.refuse(http.StatusForbidden, "403 Forbidden")
