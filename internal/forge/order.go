@@ -19,6 +19,8 @@ type Order struct {
 	// On is the issue or pull request it was written on. Remark is the comment; its ID is 0 for the label.
 	On     Subject
 	Remark Remark
+	// Seen is the issue's text when the comment was written, as far as a webhook said.
+	Seen TextSum
 	// By is the account that gave it, At when, by the forge's clock.
 	By string
 	At time.Time

@@ -11,7 +11,8 @@ import (
 	"net/http"
 )
 
-// Wake is all that a webhook is believed: there may be news, so they are read from the server. Nothing else of its content is used.
+// Wake is all that a webhook is believed: there may be news, so they are read from the server. Beside that, only Texts are used, to refuse or accept
+// what is read.
 type Wake struct {
 	// Event is the vendor's name of what happened, Delivery its id of this message; a repeated message has the same. Both are for the log.
 	Event, Delivery string
@@ -22,6 +23,17 @@ type Wake struct {
 	Commit string
 	// MayStart: a person wrote a comment or set a label, which may be an order. Every other event only wakes runs that wait.
 	MayStart bool
+	// Texts are the sums of the issue's text when comments were written there, by the comments' ids: nil unless the server dates no edits.
+	Texts map[int64]TextSum
+}
+
+// TextSum identifies the title and body of an issue; empty if they are not known.
+type TextSum string
+
+// Sum returns that of an issue.
+func (i Issue) Sum() TextSum {
+	sum := sha256.Sum256([]byte(i.Title + "\x00" + i.Body))
+	return TextSum(hex.EncodeToString(sum[:]))
 }
 
 // Nothing reports whether there is nothing to look at.

@@ -25,7 +25,7 @@ func (i *Intake) Read(ctx context.Context, wake forge.Wake) (Result, error) {
 	}
 	var failed []error
 	for _, on := range subjects(wake, runs) {
-		failed = append(failed, i.at(ctx, on, wake.MayStart, runs, &result))
+		failed = append(failed, i.at(ctx, on, wake, runs, &result))
 	}
 	return result, errors.Join(append(failed, i.owed(ctx, runs, &result))...)
 }
@@ -73,7 +73,7 @@ func (i *Intake) changed(ctx context.Context, change forge.Change, runs []*workf
 	if i.looks[key] >= enoughLooks {
 		return nil
 	}
-	err := i.at(ctx, change.On, true, runs, result)
+	err := i.at(ctx, change.On, forge.Wake{MayStart: true}, runs, result)
 	if err != nil && !permanent(err) {
 		return err
 	}
@@ -152,7 +152,7 @@ func subjects(wake forge.Wake, runs []*workflow.Run) (found []forge.Subject) {
 }
 
 // at wakes the run that waits for news of an issue or a pull request, and takes the orders there.
-func (i *Intake) at(ctx context.Context, on forge.Subject, mayStart bool, runs []*workflow.Run, result *Result) error {
+func (i *Intake) at(ctx context.Context, on forge.Subject, wake forge.Wake, runs []*workflow.Run, result *Result) error {
 	run := of(on, runs)
 	if run != nil && run.Watches() {
 		if err := i.wake(ctx, run); err != nil {
@@ -160,7 +160,7 @@ func (i *Intake) at(ctx context.Context, on forge.Subject, mayStart bool, runs [
 		}
 		result.Woken = append(result.Woken, run.Details.Number)
 	}
-	if !mayStart {
+	if !wake.MayStart {
 		return nil
 	}
 	b, err := i.open(ctx)
@@ -175,6 +175,7 @@ func (i *Intake) at(ctx context.Context, on forge.Subject, mayStart bool, runs [
 		if _, known := b.Orders[order.ID]; known {
 			continue
 		}
+		order.Seen = wake.Texts[order.Remark.ID]
 		if err := i.take(ctx, order, run, result); err != nil {
 			return fmt.Errorf("take the order of %q on %v: %w", order.By, on, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -33,6 +34,9 @@ func (w *Wakes) Came() <-chan struct{} {
 	return w.came
 }
 
+// maxTexts is how many texts of an issue a wake remembers: anyone may write comments.
+const maxTexts = 100
+
 // Add adds a wake.
 func (w *Wakes) Add(wake forge.Wake) {
 	if wake.Nothing() {
@@ -46,6 +50,11 @@ func (w *Wakes) Add(wake forge.Wake) {
 	switch {
 	case at >= 0:
 		w.waits[at].MayStart = w.waits[at].MayStart || wake.MayStart
+		if had := w.waits[at].Texts; had == nil {
+			w.waits[at].Texts = wake.Texts
+		} else if len(had) < maxTexts {
+			maps.Copy(had, wake.Texts)
+		}
 	case len(w.waits) < maxWaiting:
 		w.waits = append(w.waits, wake)
 	}

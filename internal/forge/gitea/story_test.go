@@ -181,13 +181,15 @@ func (s *story) discuss(t *testing.T, number int, reviewer string) {
 			t.Fatal(err)
 		}
 	}
-	if issue, err := s.driver.Issue(t.Context(), number); err != nil || !slices.Equal(issue.Labels, []string{"signalbox:running"}) || strings.Contains(issue.Body, "@"+bot) {
+	issue, err := s.driver.Issue(t.Context(), number)
+	if err != nil || !slices.Equal(issue.Labels, []string{"signalbox:running"}) || strings.Contains(issue.Body, "@"+bot) {
 		t.Errorf("the issue is %+v, %v", issue, err)
 	}
 	remarks, err := s.driver.Remarks(t.Context(), forge.OnIssue(number))
 	if err != nil || len(remarks) != 1 || remarks[0].ByBot || remarks[0].Edited {
 		t.Fatalf("the comments are %+v, %v", remarks, err)
 	}
+	s.await(t, func(w forge.Wake) bool { return w.Texts[remarks[0].ID] == issue.Sum() })
 	for range 2 {
 		if err := s.driver.Acknowledge(t.Context(), remarks[0]); err != nil {
 			t.Error(err)

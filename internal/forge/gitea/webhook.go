@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// message is what is read of a webhook. Nothing in it is believed but numbers, to look at, and a commit's id.
+// message is what is read of a webhook. Nothing in it is believed but numbers, to look at, a commit's id, and what an issue said when a comment came.
 type message struct {
 	Action     string    `json:"action"`
 	Number     int       `json:"number"`
@@ -18,7 +18,8 @@ type message struct {
 	Issue      *numbered `json:"issue"`
 	Pull       *numbered `json:"pull_request"`
 	Comment    *struct {
-		User user `json:"user"`
+		ID   int64 `json:"id"`
+		User user  `json:"user"`
 	} `json:"comment"`
 	SHA string    `json:"sha"`
 	Run *reported `json:"workflow_run"`
@@ -30,7 +31,9 @@ type (
 		FullName string `json:"full_name"`
 	}
 	numbered struct {
-		Number int `json:"number"`
+		Number int    `json:"number"`
+		Title  string `json:"title"`
+		Body   string `json:"body"`
 	}
 	reported struct {
 		HeadSHA string `json:"head_sha"`
@@ -70,6 +73,9 @@ func (m message) wake(event, kind string) (w forge.Wake) {
 		wrote := event == "issue_comment" && m.Action == "created" && m.Comment != nil && !m.Comment.User.bot()
 		labelled := (kind == "issue_label" || kind == "pull_request_label") && m.Action == "label_updated"
 		w.MayStart = len(w.Numbers) > 0 && person && (wrote || labelled)
+		if w.MayStart && kind == "issue_comment" && m.Issue != nil {
+			w.Texts = map[int64]forge.TextSum{m.Comment.ID: forge.Issue{Title: m.Issue.Title, Body: m.Issue.Body}.Sum()}
+		}
 	case event == "status":
 		w.Commit = commitID().FindString(m.SHA)
 	case event == "workflow_run" && m.Run != nil:

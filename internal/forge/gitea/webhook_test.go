@@ -45,9 +45,10 @@ func TestRecordedWebhooksAreRead(t *testing.T) {
 	t.Parallel()
 	head := strings.Repeat("c", 40)
 	for file, want := range map[string]forge.Wake{
-		"issues.issues.json":                                      {Numbers: []int{1}},
-		"issues.issue_label.json":                                 {Numbers: []int{1}, MayStart: true},
-		"issue_comment.issue_comment.json":                        {Numbers: []int{1}, MayStart: true},
+		"issues.issues.json":      {Numbers: []int{1}},
+		"issues.issue_label.json": {Numbers: []int{1}, MayStart: true},
+		"issue_comment.issue_comment.json": {Numbers: []int{1}, MayStart: true,
+			Texts: map[int64]forge.TextSum{4: forge.Issue{Title: "It is broken", Body: "Fix it."}.Sum()}},
 		"issue_comment.edited.json":                               {Numbers: []int{1}},
 		"issue_comment.bot.json":                                  {Numbers: []int{1}},
 		"issue_comment.pull_request_comment.json":                 {Numbers: []int{2}, MayStart: true},

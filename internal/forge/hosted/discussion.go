@@ -19,14 +19,15 @@ const (
 // Discussed returns the issue with this number or page, the comments below it and the names of what it links to. It costs one call for the
 // comments and one for each related issue.
 func (f *Forge) Discussed(ctx context.Context, ref string) (forge.Request, error) {
-	return f.discussed(ctx, ref, nil)
+	issue, err := f.issue(ctx, ref)
+	if err != nil {
+		return forge.Request{}, err
+	}
+	return f.discussed(ctx, issue, nil)
 }
 
-func (f *Forge) discussed(ctx context.Context, ref string, asOf *ordered) (forge.Request, error) {
-	r, err := f.Request(ctx, ref)
-	if err != nil {
-		return r, err
-	}
+func (f *Forge) discussed(ctx context.Context, issue forge.Issue, asOf *ordered) (forge.Request, error) {
+	r := requestOf(issue)
 	remarks, err := f.Server.Remarks(ctx, forge.OnIssue(r.Number))
 	if err != nil {
 		return r, err

@@ -16,16 +16,29 @@ const maxAsked = 20
 // *forge.EditedError if title or body were edited later, or may have been. Comments that are newer, or were edited later, are left out unless
 // their authors may give orders themselves.
 func (f *Forge) Ordered(ctx context.Context, order forge.Order, number int) (forge.Request, error) {
-	r, err := f.discussed(ctx, strconv.Itoa(number), &ordered{Order: order, forge: f, may: map[string]bool{}})
+	issue, err := f.issue(ctx, strconv.Itoa(number))
+	if err != nil {
+		return forge.Request{}, err
+	}
+	r, err := f.discussed(ctx, issue, &ordered{Order: order, forge: f, may: map[string]bool{}})
 	if err != nil {
 		return r, err
 	}
 	// It is asked after the text was read, so an edit in between counts as one after the order.
 	last, err := f.lastEdit(ctx, number)
-	if err == nil && last.After(order.At) {
-		err = &forge.EditedError{LastEdit: last}
+	switch {
+	case err != nil:
+		return r, err
+	case last.Exact || order.Seen == "":
+	case order.Seen == issue.Sum(): // whatever changed since
+		return r, nil
+	default:
+		return r, &forge.EditedError{LastEdit: forge.LastEdit{At: last.At, Exact: true}}
 	}
-	return r, err
+	if last.After(order.At) {
+		return r, &forge.EditedError{LastEdit: last}
+	}
+	return r, nil
 }
 
 func (f *Forge) lastEdit(ctx context.Context, number int) (forge.LastEdit, error) {

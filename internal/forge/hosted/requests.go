@@ -43,21 +43,26 @@ func (absentError) Is(target error) bool { return target == forge.ErrNotFound }
 
 // Request returns the issue with this number ("42" or "#42") or page.
 func (f *Forge) Request(ctx context.Context, ref string) (forge.Request, error) {
-	number, err := f.numberOf(ctx, ref)
-	if err != nil {
-		return forge.Request{}, err
-	}
-	issue, err := f.Server.Issue(ctx, number)
-	if errors.Is(err, forge.ErrPull) {
-		return forge.Request{}, fmt.Errorf("%q is no issue: %w", redact.Line(ref, maxTitle), forge.ErrPull)
-	}
-	if errors.Is(err, forge.ErrNotFound) {
-		return forge.Request{}, absentError(ref)
-	}
+	issue, err := f.issue(ctx, ref)
 	if err != nil {
 		return forge.Request{}, err
 	}
 	return requestOf(issue), nil
+}
+
+func (f *Forge) issue(ctx context.Context, ref string) (forge.Issue, error) {
+	number, err := f.numberOf(ctx, ref)
+	if err != nil {
+		return forge.Issue{}, err
+	}
+	issue, err := f.Server.Issue(ctx, number)
+	if errors.Is(err, forge.ErrPull) {
+		return issue, fmt.Errorf("%q is no issue: %w", redact.Line(ref, maxTitle), forge.ErrPull)
+	}
+	if errors.Is(err, forge.ErrNotFound) {
+		return issue, absentError(ref)
+	}
+	return issue, err
 }
 
 func (f *Forge) numberOf(ctx context.Context, ref string) (int, error) {
