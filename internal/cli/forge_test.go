@@ -240,6 +240,9 @@ func TestIssuesOfAForgeAreListedAndNamed(t *testing.T) {
 		{args: "run " + h.URL + "/octo-org/engine/pull/42", says: "it is a pull request, and an issue is wanted", code: 6},
 		{args: "status " + h.URL + "/octo-org/Engine/issues/42#comment", says: "there is no run of", code: 6},
 		{args: "__complete run 4", says: "42\tGreet the world (new)"},
+		{args: "forge limits", says: " of 5000 calls left until "},
+		{args: "forge limits --all", says: "  paid calls\n", not: "ghp_"},
+		{args: "forge limits --json", says: `"remaining": `, not: "ghp_"},
 	} {
 		if out := h.by(c.code, strings.Fields(c.args)...); !strings.Contains(out, c.says) || c.not != "" && strings.Contains(out, c.not) {
 			t.Errorf("signalbox %s printed, without %q:\n%s", c.args, c.says, out)
@@ -260,9 +263,10 @@ func TestWhatAForgeRefusesSaysWhatToType(t *testing.T) {
 		{env: []string{"ENTRY_WORD=expired-entry-word"}, says: []string{"Bad credentials", "start Signalbox with it in ENTRY_WORD"}},
 		{fault: githubtest.Fault{Path: "/issues/42", Status: 403, Body: `{"message":"Resource not accessible by personal access token"}`},
 			says: []string{"Issues: read", "docs/forges.md"}},
+		{fault: githubtest.Fault{Path: "/issues/42", Status: 502, Body: "<html>"}, says: []string{"signalbox doctor"}},
 		{fault: githubtest.Fault{Path: "/issues/42", Status: 429, Header: map[string][]string{"Retry-After": {"600"}}, Body: `{"message":"slow down"}`},
 			says: []string{"too many calls: try again after "}},
-		{fault: githubtest.Fault{Path: "/issues/42", Status: 502, Body: "<html>"}, says: []string{"signalbox doctor"}},
+		{says: []string{"no call is sent now", "asked for a pause", "too many calls: try again after "}}, // another process
 	} {
 		if c.fault.Status != 0 {
 			h.Inject(c.fault)

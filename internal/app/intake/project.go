@@ -36,15 +36,16 @@ func onServer(p *app.App) error {
 
 // Limits are what the forge still accepts, and what all processes of this user asked of it.
 type Limits struct {
-	Server      string       `json:"server"`
+	// Server is the repository's page; empty for all servers.
+	Server      string       `json:"server,omitempty"`
 	Credentials []Credential `json:"credentials"`
 }
 
 // Credential is what one credential still may, and what it was used for.
 type Credential struct {
-	// Host is that of the API. Name is empty for a token.
+	// Host is that of the API. Name is an App's, or "token" and the beginning of its digest.
 	Host    string   `json:"host"`
-	Name    string   `json:"name,omitempty"`
+	Name    string   `json:"name"`
 	Budgets []Budget `json:"budgets"`
 	// HeldUntil is the time before which no call is sent, because the forge asked for that.
 	HeldUntil *time.Time `json:"held_until,omitempty"`
@@ -57,6 +58,19 @@ type Credential struct {
 type Budget struct {
 	Name string `json:"name"`
 	budget.Limit
+}
+
+// AllLimitsOf asks no one: it tells what is known of all servers and credentials.
+func AllLimitsOf(p *app.App) (Limits, error) {
+	limits := Limits{Credentials: []Credential{}}
+	if err := onServer(p); err != nil {
+		return limits, err
+	}
+	all, err := p.Hosted.AllUse()
+	for _, use := range all {
+		limits.Credentials = append(limits.Credentials, credential(use))
+	}
+	return limits, err
 }
 
 // LimitsOf asks the forge, if it accepts calls now.

@@ -13,6 +13,7 @@ import (
 )
 
 func newLimits(a *command.Invocation) *cobra.Command {
+	var all bool
 	c := &cobra.Command{
 		Use: "limits", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -20,7 +21,12 @@ func newLimits(a *command.Invocation) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			limits, err := intake.LimitsOf(c.Context(), p.App)
+			var limits intake.Limits
+			if all {
+				limits, err = intake.AllLimitsOf(p.App)
+			} else {
+				limits, err = intake.LimitsOf(c.Context(), p.App)
+			}
 			if err != nil {
 				return err
 			}
@@ -32,15 +38,12 @@ func newLimits(a *command.Invocation) *cobra.Command {
 		},
 	}
 	a.AddTrustFlag(c)
+	c.Flags().BoolVar(&all, "all", false, "show every server and credential that your processes called, and call none")
 	return c
 }
 
 func showLimits(p *command.Project, c intake.Credential) {
-	title := redact.Line(c.Host, 200)
-	if c.Name != "" {
-		title += ", as " + redact.Line(c.Name, 200)
-	}
-	p.Print("%s\n", title)
+	p.Print("%s, %s\n", redact.Line(c.Host, 200), redact.Line(c.Name, 200))
 	if len(c.Budgets) == 0 {
 		p.Print("  it reports no limit\n")
 	}

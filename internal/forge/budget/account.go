@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 // account is what is shared of one credential, as this process knows it.
 type account struct {
+	id      string
 	flights flights
 	answers answers
 	now     func() time.Time
@@ -25,7 +27,7 @@ type account struct {
 
 func newAccount(in *folder, id string, begun state, now func() time.Time) *account {
 	begun.Version = version
-	a := &account{now: now, begun: begun, last: begun, answers: &memory{}}
+	a := &account{id: id, now: now, begun: begun, last: begun, answers: &memory{}}
 	if in != nil {
 		a.file, a.answers = in.state(id), in.answers(id)
 	}
@@ -72,7 +74,7 @@ func (a *account) update(ctx context.Context, change func(*state)) {
 
 // Use is what is known of one credential.
 type Use struct {
-	// Host is the server, and Name the credential's for people, if it has one.
+	// Host is the server, and Name the credential's for people: "token 1a2b3c4d" if it has none, by the beginning of its digest.
 	Host, Name string
 	// Limits are the server's as it last reported them, by its own names.
 	Limits map[string]Limit
@@ -86,14 +88,14 @@ func (a *account) use() Use {
 	a.heldUntil("")
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	u := a.last.use(a.now())
+	u := a.last.use(a.id, a.now())
 	u.Hour.add(a.unsent)
 	u.Day.add(a.unsent)
 	return u
 }
 
-func (s *state) use(now time.Time) Use {
-	u := Use{Host: s.Host, Name: s.Name, Limits: maps.Clone(s.Limits)}
+func (s *state) use(id string, now time.Time) Use {
+	u := Use{Host: s.Host, Name: cmp.Or(s.Name, "token "+id[:min(len(id), 8)]), Limits: maps.Clone(s.Limits)}
 	for _, h := range s.Hours {
 		u.Day.add(h.Count)
 		if h.Begin.Equal(now.UTC().Truncate(time.Hour)) {

@@ -1,7 +1,7 @@
 // Package budget is what all processes of a user share of one server and one credential: the calls that the server still accepts, the time before
 // which no one may call again, the answers that are known, and the count of what was asked. It is a transport below a driver. It knows the headers
-// of HTTP and of limits, and no vendor; it waits for nothing and repeats nothing. A call that the server would refuse now is answered here
-// with 429 and not sent.
+// of HTTP and of limits, and no vendor; it waits for nothing and repeats nothing. A call that the server would refuse now is not sent, and fails as
+// one that it refused.
 package budget
 
 import (
@@ -16,7 +16,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -198,7 +197,7 @@ func (t *Transport) send(a *account, req *http.Request) (*http.Response, error) 
 	limit := t.limitOf(req)
 	if until := a.heldUntil(limit); !until.IsZero() {
 		a.count(func(c *Count) { c.Held++ })
-		return t.held(req, until), nil
+		return nil, t.held(req, until)
 	}
 	resp, err := t.Base.RoundTrip(req)
 	seen := sighting{kind: t.Kind(req), limit: limit, paid: true}
@@ -240,19 +239,14 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// held is the answer to a call that is not sent. Every driver takes it for a limit that says how long to wait.
-func (t *Transport) held(req *http.Request, until time.Time) *http.Response {
+// held is the error of a call that is not sent.
+func (t *Transport) held(req *http.Request, until time.Time) error {
 	if req.Body != nil {
 		_ = req.Body.Close()
 	}
 	wait := until.Sub(t.Now())
 	wait += time.Duration(t.spread * float64(min(wait/8, maxSpread)))
-	seconds := int64((wait + time.Second - 1) / time.Second)
-	body := fmt.Sprintf(`{"message":"not sent: %s accepts no more calls for now"}`, req.URL.Host)
-	a := answer{status: http.StatusTooManyRequests, body: []byte(body), header: http.Header{
-		"Content-Type": {"application/json"}, "Retry-After": {strconv.FormatInt(max(seconds, 1), 10)},
-	}}
-	return a.response(req)
+	return &forge.Failure{Kind: forge.Limited, RetryAfter: max(wait, time.Second).Round(time.Second), Err: fmt.Errorf("no call is sent now: %s asked for a pause", req.URL.Host)}
 }
 
 // Use returns what is known of each credential that this process called with, by name.
@@ -262,6 +256,6 @@ func (t *Transport) Use() (all []Use) {
 	for _, a := range t.known {
 		all = append(all, a.use())
 	}
-	slices.SortFunc(all, func(a, b Use) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, compare)
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -89,6 +90,9 @@ func callAs(t *testing.T, over *budget.Transport, method, path, token string) (s
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Accept", "application/json")
 	resp, err := over.RoundTrip(req)
+	if held := (*forge.Failure)(nil); errors.As(err, &held) && held.Kind == forge.Limited {
+		return http.StatusTooManyRequests, err.Error(), held.RetryAfter
+	}
 	if err != nil {
 		return 0, err.Error(), 0
 	}
@@ -97,8 +101,7 @@ func callAs(t *testing.T, over *budget.Transport, method, path, token string) (s
 	if err != nil {
 		t.Fatal(err)
 	}
-	seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
-	return resp.StatusCode, string(body), time.Duration(seconds) * time.Second
+	return resp.StatusCode, string(body), 0
 }
 
 func folder(t *testing.T) string {
@@ -281,6 +284,47 @@ func TestARecentAnswerIsTakenOnlyByWhoWantsOne(t *testing.T) {
 		if get(step.age); s.sent != step.sent {
 			t.Errorf("%d calls were sent, want %d", s.sent, step.sent)
 		}
+	}
+}
+
+func TestEveryServerAndCredentialIsListedWithoutACall(t *testing.T) {
+	t.Parallel()
+	s, at := newServer(), folder(t)
+	reset := strconv.FormatInt(s.now.Add(time.Hour).Unix(), 10)
+	s.answer = func(r *http.Request) *http.Response {
+		remaining := map[string]string{"forge.example.org": "41", "other.example.org": "42"}[r.URL.Host]
+		return answer(200, `{}`, "X-RateLimit-Limit", "60", "X-RateLimit-Remaining", remaining, "X-RateLimit-Reset", reset, "X-RateLimit-Resource", "core")
+	}
+	call(t, s.process(at), "POST", "/core")
+	app := budget.New(budget.Config{Base: s, Folder: at, Kind: func(*http.Request) string { return "GET x" }, Now: s.clock,
+		Credential: func(r *http.Request) string { return "App 7 in " + strings.TrimPrefix(r.URL.Path, "/") }})
+	for _, installation := range []string{"ada", "grace"} {
+		for token := range 2 { // one that is renewed
+			req, _ := http.NewRequestWithContext(t.Context(), "GET", "https://other.example.org/"+installation, nil)
+			req.Header.Set("Authorization", fmt.Sprint("Bearer ", token))
+			resp, err := app.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+		}
+	}
+	sent := s.sent
+	all, err := budget.All(at, s.clock)
+	var listed []string
+	for _, use := range all {
+		name, _, _ := strings.Cut(use.Name, " ")
+		if name != "token" {
+			name = use.Name
+		}
+		listed = append(listed, fmt.Sprintf("%s %s: %d sent, %d left", use.Host, name, use.Day.Sent, use.Limits["core"].Remaining))
+	}
+	want := []string{"forge.example.org token: 1 sent, 41 left", "other.example.org App 7 in ada: 2 sent, 42 left", "other.example.org App 7 in grace: 2 sent, 42 left"}
+	if err != nil || !slices.Equal(listed, want) || s.sent != sent {
+		t.Errorf("listed are %q, %v, after %d calls", listed, err, s.sent-sent)
+	}
+	if all, err := budget.All(filepath.Join(at, "none"), s.clock); err != nil || len(all) > 0 {
+		t.Errorf("a missing folder has %v, %v", all, err)
 	}
 }
 

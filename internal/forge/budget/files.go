@@ -93,6 +93,34 @@ func (f *folder) forget() {
 	}
 }
 
+// All returns what is known of every credential in a Folder, by server and name. It asks no one. A missing folder has none.
+func All(path string, now func() time.Time) (all []Use, err error) {
+	entries, err := os.ReadDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &folder{path, now}
+	for _, entry := range entries {
+		id, isState := strings.CutSuffix(entry.Name(), ".json")
+		if !isState {
+			continue
+		}
+		if s, ok := f.state(id).read(state{}); ok && s.Host != "" {
+			s.prune(now())
+			all = append(all, s.use(id, now()))
+		}
+	}
+	slices.SortFunc(all, compare)
+	return all, nil
+}
+
+func compare(a, b Use) int {
+	return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.Name, b.Name))
+}
+
 // stateFile is a credential's state on disk.
 type stateFile struct {
 	in   *folder

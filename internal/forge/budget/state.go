@@ -231,7 +231,7 @@ func limitIn(h http.Header, now time.Time) (name string, l Limit, told bool) {
 		remaining, unknown := strconv.Atoi(h.Get(prefix + "Remaining"))
 		reset, never := strconv.ParseInt(h.Get(prefix+"Reset"), 10, 64)
 		if err == nil && unknown == nil && never == nil {
-			return h.Get(prefix + named), Limit{limit, max(0, remaining), now.Add(time.Unix(reset, 0).Sub(clock(h, now)))}, true
+			return h.Get(prefix + named), Limit{limit, max(0, remaining), now.Add(time.Unix(reset, 0).Sub(clock(h, now))).Round(time.Second)}, true
 		}
 	}
 	return "", Limit{}, false

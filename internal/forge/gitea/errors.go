@@ -57,6 +57,9 @@ func (s *Server) unreachable(ctx context.Context, err error) error {
 	if ended := context.Cause(ctx); ended != nil {
 		return ended
 	}
+	if held := (*forge.Failure)(nil); errors.As(err, &held) { // it was not sent
+		return held
+	}
 	var inURL *url.Error // its text repeats the address
 	var dial *net.OpError
 	if errors.As(err, &inURL) {

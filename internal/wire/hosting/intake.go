@@ -117,6 +117,15 @@ func (f *Forge) Use() []budget.Use {
 	return f.built.calls.Use()
 }
 
+// AllUse is what all processes of this user asked of every server, as far as they share it. It asks none.
+func (f *Forge) AllUse() ([]budget.Use, error) {
+	folder := budget.Folder(f.config.Within("."), f.config.Env)
+	if folder == "" {
+		return nil, nil
+	}
+	return budget.All(folder, f.config.Clock)
+}
+
 // secret signs webhooks. It is removed from everything that is written.
 func (f *Forge) secret() string {
 	if f.config.Settings.Webhook == "" {
