@@ -125,7 +125,7 @@ func (h *hub) pass() (heal.Report, error) {
 	h.mu.Lock()
 	h.kill, h.dead = kill, false
 	h.mu.Unlock()
-	calls := budget.New(budget.Config{Base: h, Kind: github.Kind, Limit: github.Limit, FreeUnchanged: true, Now: h.clock.now})
+	calls := budget.New(budget.Config{Base: h, Kind: github.Kind, Limit: github.Limit, Query: github.Query, FreeUnchanged: true, Now: h.clock.now})
 	driver, err := github.New(github.Config{URL: h.s.URL, Owner: githubtest.Owner, Name: githubtest.Name, Client: &http.Client{Transport: calls}, Now: h.clock.now,
 		Token: func(context.Context) (string, error) { return "ghp_ada", nil }})
 	if err != nil {

@@ -36,6 +36,8 @@ type Config struct {
 	Kind func(*http.Request) string
 	// Limit names the server's limit that a call counts against, if the server has several; nil means that it has one.
 	Limit func(*http.Request) string
+	// Query reports whether a POST may be a query that only reads; nil means that none is. It is one if its caller would take a recent answer.
+	Query func(*http.Request) bool
 	// FreeUnchanged: the server does not count calls that it answers with "not modified".
 	FreeUnchanged bool
 	Now           func() time.Time
@@ -87,7 +89,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if a == nil {
 		return t.Base.RoundTrip(req)
 	}
-	key, reads, err := keyOf(req)
+	key, reads, err := t.keyOf(req)
 	if err != nil {
 		return nil, err
 	}
@@ -107,15 +109,15 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return found.response(req), nil
 }
 
-// keyOf names what a call reads, and reports whether it only reads. A POST does, such as a query of GraphQL, if its caller would take a recent answer.
-func keyOf(req *http.Request) (key string, reads bool, err error) {
+// keyOf names what a call reads, and reports whether it only reads.
+func (t *Transport) keyOf(req *http.Request) (key string, reads bool, err error) {
 	key = req.URL.RequestURI() + " " + req.Header.Get("Accept")
 	switch {
 	case !strings.Contains(req.Header.Get("Accept"), "json"):
 		return "", false, nil
 	case req.Method == http.MethodGet:
 		return key, true, nil
-	case req.Method != http.MethodPost || forge.RecentEnough(req.Context()) == 0 || req.GetBody == nil:
+	case req.Method != http.MethodPost || t.Query == nil || !t.Query(req) || forge.RecentEnough(req.Context()) == 0 || req.GetBody == nil:
 		return "", false, nil
 	}
 	body, err := req.GetBody()

@@ -287,6 +287,34 @@ func TestARecentAnswerIsTakenOnlyByWhoWantsOne(t *testing.T) {
 	}
 }
 
+// A POST may be a query, and only if both its driver and its caller say so is it answered from memory.
+func TestWhatIsPostedIsSentUnlessItIsAQuery(t *testing.T) {
+	t.Parallel()
+	s, at := newServer(), folder(t)
+	s.answer = func(*http.Request) *http.Response { return answer(http.StatusOK, `{}`) }
+	queries := budget.New(budget.Config{Base: s, Folder: at, Kind: func(*http.Request) string { return "POST" }, Now: s.clock,
+		Query: func(r *http.Request) bool { return r.URL.Path == "/graphql" }})
+	for _, step := range []struct {
+		path, body string
+		age        time.Duration
+		sent       bool
+	}{
+		{"/graphql", "viewer", time.Minute, true}, {"/graphql", "viewer", time.Minute, false}, {"/graphql", "other", time.Minute, true}, {"/graphql", "viewer", 0, true},
+		{"/token", "viewer", time.Minute, true}, {"/token", "viewer", time.Minute, true},
+	} {
+		before := s.sent
+		req, _ := http.NewRequestWithContext(forge.Recent(t.Context(), step.age), "POST", "https://forge.example.org"+step.path, strings.NewReader(step.body))
+		req.Header = http.Header{"Authorization": {"Bearer x"}, "Accept": {"application/json"}}
+		resp, err := queries.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = resp.Body.Close(); (s.sent > before) != step.sent {
+			t.Errorf("%+v: %d calls were sent", step, s.sent-before)
+		}
+	}
+}
+
 func TestEveryServerAndCredentialIsListedWithoutACall(t *testing.T) {
 	t.Parallel()
 	s, at := newServer(), folder(t)

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"signalbox/internal/forge"
 	"signalbox/internal/forge/rest"
 )
 
@@ -111,6 +112,7 @@ func encoded(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 // token returns the installation's token, a new one if the present one ends soon.
 func (i *installation) token(ctx context.Context) (string, error) {
+	ctx = forge.Recent(ctx, 0) // what is asked with the token may be older than the token
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.current != "" && i.expires.Sub(i.serverTime()) > renewBefore {

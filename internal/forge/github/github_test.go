@@ -31,7 +31,7 @@ func config(s *githubtest.Server) github.Config {
 
 // counted is the budget below the driver, as wire puts it there.
 func counted(now func() time.Time) budget.Config {
-	return budget.Config{Kind: github.Kind, Limit: github.Limit, FreeUnchanged: true, Now: now}
+	return budget.Config{Kind: github.Kind, Limit: github.Limit, Query: github.Query, FreeUnchanged: true, Now: now}
 }
 
 // startCounted is start, with the budget.

@@ -67,6 +67,9 @@ type graphQLError struct {
 
 // query performs a query or a mutation. Data beside errors counts as no answer.
 func (s *Server) query(ctx context.Context, document string, variables map[string]any, data any) error {
+	if strings.HasPrefix(document, "mutation") {
+		ctx = forge.Recent(ctx, 0)
+	}
 	req, err := encodedRequest(ctx, http.MethodPost, s.at.graphql, map[string]any{"query": document, "variables": variables})
 	if err != nil {
 		return err

@@ -12,6 +12,9 @@ func ByApp(req *http.Request) bool {
 	return kind == "GET installation" || strings.HasPrefix(kind, "POST app/")
 }
 
+// Query reports whether a call is one of GraphQL.
+func Query(req *http.Request) bool { return Kind(req) == "POST graphql" }
+
 // Limit names GitHub's limit that a call counts against.
 func Limit(req *http.Request) string {
 	switch _, kind, _ := strings.Cut(Kind(req), " "); {

@@ -41,7 +41,7 @@ func (c Config) client(owner string) (*budget.Transport, *http.Client, error) {
 	case config.ForgeGitLab:
 		counted.Kind = gitlab.Kind
 	default:
-		counted.Kind, counted.Limit, counted.FreeUnchanged = github.Kind, github.Limit, true
+		counted.Kind, counted.Limit, counted.Query, counted.FreeUnchanged = github.Kind, github.Limit, github.Query, true
 	}
 	if app := c.Settings.App; app.ID != "" { // its tokens last an hour, and its installations have budgets of their own
 		counted.Credential = func(r *http.Request) string {
