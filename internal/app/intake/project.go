@@ -47,7 +47,7 @@ type Credential struct {
 	Host    string   `json:"host"`
 	Name    string   `json:"name"`
 	Budgets []Budget `json:"budgets"`
-	// HeldUntil is the time before which no call is sent, because the forge asked for that.
+	// HeldUntil is the time before which calls are held back, because a limit is used up or the forge asked for that.
 	HeldUntil *time.Time `json:"held_until,omitempty"`
 	// Hour counts since the hour began, Day the last 24 hours.
 	Hour budget.Count `json:"hour"`

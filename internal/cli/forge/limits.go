@@ -51,7 +51,7 @@ func showLimits(p *command.Project, c intake.Credential) {
 		p.Print("  %-12s %d of %d calls left until %s\n", redact.Line(b.Name, 40), b.Remaining, b.Limit.Limit, commandline.When(b.Reset))
 	}
 	if c.HeldUntil != nil {
-		p.Print("  no call is sent before %s: the server asked for that\n", commandline.When(*c.HeldUntil))
+		p.Print("  calls are held back until %s: the limit is used up, or the server asked for that\n", commandline.When(*c.HeldUntil))
 	}
 	p.Print("  this hour  24 hours\n")
 	for _, line := range []struct {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 )
@@ -78,7 +77,7 @@ type Use struct {
 	Host, Name string
 	// Limits are the server's as it last reported them, by its own names.
 	Limits map[string]Limit
-	// HeldUntil is the time before which no call is sent; zero if calls are.
+	// HeldUntil is the time before which calls are held back, of all limits the last; zero if none are.
 	HeldUntil time.Time
 	// Hour counts since the hour began, and Day the last 24 hours, by all processes.
 	Hour, Day Count
@@ -103,9 +102,15 @@ func (s *state) use(id string, now time.Time) Use {
 			u.Hour.Calls = maps.Clone(h.Calls)
 		}
 	}
-	for _, p := range slices.Collect(maps.Values(s.Pauses)) {
-		if p.Until.After(now) && p.Until.After(u.HeldUntil) {
-			u.HeldUntil = p.Until
+	maps.DeleteFunc(u.Limits, func(_ string, l Limit) bool { return !l.Reset.After(now) }) // how much is left since then is not known
+	for limit := range u.Limits {
+		if until := s.heldUntil(limit, now); until.After(u.HeldUntil) {
+			u.HeldUntil = until
+		}
+	}
+	for limit := range s.Pauses {
+		if until := s.heldUntil(limit, now); until.After(u.HeldUntil) {
+			u.HeldUntil = until
 		}
 	}
 	return u
