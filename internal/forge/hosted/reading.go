@@ -20,7 +20,6 @@ const (
 
 var (
 	fence    = lazy.Expression{Text: "^ {0,3}(```+|~~~+)"}
-	hidden   = lazy.Expression{Text: `(?s)<!--.*?-->`}
 	needs    = lazy.Expression{Text: `(?i)^\s*(?:[-*+]\s+)?(?:\[[ x]\]\s+)?\**(?:depends[ -]on|blocked by)\**\s*:?\**\s+(.+)$`}
 	partOf   = lazy.Expression{Text: `(?i)^\s*(?:[-*+]\s+)?\**(?:part of|parent|parent issue|sub-issue of)\**\s*:?\**\s+#([1-9]\d{0,8})\b`}
 	task     = lazy.Expression{Text: `(?i)^\s*[-*+]\s+\[[ x]\]\s+#([1-9]\d{0,8})\b`}
@@ -31,22 +30,6 @@ var (
 	naked    = lazy.Expression{Text: `https?://[^\s<>()\[\]"'` + "`" + `]+`}
 	uploaded = lazy.Expression{Text: `(?i)/(?:user-attachments|attachments|uploads|files)/|\.(?:png|jpe?g|gif|webp|svg|mp4|mov|webm|pdf|zip|gz|txt|log|csv|json|patch|diff)(?:[?#]|$)`}
 )
-
-// visible returns Markdown without its HTML comments, which no page shows: an instruction in one reaches an agent and no person who looks at the
-// issue. Code blocks show theirs.
-func visible(text string) string {
-	if !strings.Contains(text, "<!--") {
-		return text
-	}
-	var shown strings.Builder
-	parts(text, func(block string, code bool) {
-		if !code {
-			block = hidden.Regexp().ReplaceAllString(block, "")
-		}
-		shown.WriteString(block)
-	})
-	return shown.String()
-}
 
 // parts hands over a text's code blocks and what is between them.
 func parts(text string, part func(block string, code bool)) {

@@ -81,6 +81,26 @@ func TestWhatNoPageShowsReachesNoAgent(t *testing.T) {
 	if want := "Fix it.\n\n```html\n<!-- shown -->\n```\nDone ."; r.Body != want {
 		t.Errorf("the body is %q, want %q", r.Body, want)
 	}
+	// EVIL is what no page shows, GOOD what one does.
+	for _, text := range []string{
+		"GOOD\n\n<!-- EVIL", "GOOD\n<!-- EVIL\n\nEVIL", "> GOOD\n> <!-- EVIL\n\nEVIL", "- <!-- EVIL", "<div> <!--\n\nEVIL", "<div>\nGOOD <!--\n\nEVIL\n", "<pre>\n\nGOOD <!-- EVIL\n\nEVIL",
+		"GOOD\n<!--\n```\nEVIL\n```\n-->\nGOOD", "``` a`b\n\n<!-- EVIL -->\n\nGOOD", "- x\n  ```\n  GOOD\n\nGOOD <!-- EVIL -->", "<div>\n```\n<!-- EVIL -->\n```\n</div>\n\nGOOD",
+		"<!-- EVIL -->```\n<!-- EVIL -->\n```\nGOOD", "<pre>\n\n```\n<!-- EVIL -->\n```\nGOOD", "````\n```\n<!-- GOOD -->\n````\n<!-- EVIL -->", "~~~ a`b\n<!-- GOOD -->\n~~~\n<!-- EVIL -->",
+		"GOOD `<!--` GOOD\n\nGOOD", "GOOD <!-- GOOD\n\nGOOD -->", "<!--> GOOD\n\nGOOD", "```\n<!-- GOOD -->", "GOOD\n\n[//]: # (EVIL)\nGOOD", "[EVIL EVIL]: #\n\nGOOD", "> [x]: #\n>   'EVIL\n> EVIL'\n\nGOOD",
+		"see [this][GOOD]\n\n[GOOD]: https://GOOD.example \"EVIL\"", "```\n[GOOD]: # (GOOD)\n```", "[GOOD]: this is GOOD", "a[GOOD]: b",
+	} {
+		r := requestOf(forge.Issue{Number: 1, Body: text})
+		if strings.Contains(r.Body, "EVIL") || strings.Count(r.Body, "GOOD") != strings.Count(text, "GOOD") {
+			t.Errorf("%q is read as %q", text, r.Body)
+		}
+	}
+	for _, many := range []string{"a <!-- ", "<!-- ", "a <!-- -->", "[a]: ", "[a]: (", "[a]: #\n", "<"} {
+		for _, end := range []string{"", "\n\n-->"} {
+			if text := strings.Repeat(many, 64<<10/len(many)) + end; len(visible(text)) > len(text) {
+				t.Errorf("%q repeated is longer", many)
+			}
+		}
+	}
 }
 
 func TestTheNewestCommentsAreKeptUpToALimit(t *testing.T) {
