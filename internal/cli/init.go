@@ -19,10 +19,12 @@ import (
 	"signalbox/internal/config"
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
+	"signalbox/internal/redact"
 )
 
 func newInit(a *command.Invocation) *cobra.Command {
 	var show bool
+	var forge string
 	c := &cobra.Command{
 		Use: "init",
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -37,7 +39,11 @@ func newInit(a *command.Invocation) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := starter.Prepare(c.Context(), p.App, a.Opener.Installed(c.Context()))
+			driver, offered, err := chosenForge(c, p, forge)
+			if err != nil {
+				return err
+			}
+			done, err := starter.Prepare(c.Context(), p.App, a.Opener.Installed(c.Context()), driver)
 			if err != nil {
 				return err
 			}
@@ -60,6 +66,12 @@ func newInit(a *command.Invocation) *cobra.Command {
 				if p.ConfigError == nil && len(p.Config.Tests)+len(p.Config.TestsE2E) == 0 {
 					steps = slices.Insert(steps, 1, "set tests in "+config.Name+" to the command that shows whether a change works: none was found")
 				}
+				switch {
+				case done.Files[0].Written && driver != "":
+					steps = []string{first, "export the forge's token (docs/forges.md)", "signalbox doctor", "signalbox run NUMBER, of an issue there"}
+				case p.ConfigError == nil && !p.Config.Forge.Hosted() && offered != "":
+					steps = append(steps, "to work on issues of "+offered+", set forge in "+config.Name)
+				}
 				p.Print("\nNext:\n")
 				for i, step := range steps {
 					p.Print("  %d. %s\n", i+1, step)
@@ -67,8 +79,33 @@ func newInit(a *command.Invocation) *cobra.Command {
 			})
 		},
 	}
+	c.Flags().StringVar(&forge, "forge", "", "where issues and pull requests are: github, gitlab, gitea, or local for files here (default: asks at a terminal, if origin leads to one)")
 	c.Flags().BoolVar(&show, "print", false, "print the commented configuration and write nothing")
 	return c
+}
+
+// chosenForge is the driver to write into the configuration, empty for none, and the page of the forge that origin leads to. It asks a person, and
+// without one only the flag counts: a forge is acted on in the user's name.
+func chosenForge(c *cobra.Command, p *command.Project, wanted string) (driver, page string, err error) {
+	found, page := p.FoundForge(c.Context())
+	page = redact.Line(page, 200)
+	switch wanted {
+	case config.ForgeGitHub, config.ForgeGitLab, config.ForgeGitea:
+		return wanted, page, nil
+	case config.ForgeLocal:
+		return "", "", nil
+	case "":
+	default:
+		return "", "", command.UsageError(command.UsageHint(c), "--forge is github, gitlab, gitea or local")
+	}
+	if found == "" || !starter.Unconfigured(p.App) || !p.AsksTrust() {
+		return "", page, nil
+	}
+	agreed, err := p.Confirm(c.Context(), fmt.Sprintf("Work on the issues and pull requests of %s (%s), in your name?", page, found))
+	if agreed {
+		driver = found
+	}
+	return driver, page, err
 }
 
 func newDemo(a *command.Invocation) *cobra.Command {

@@ -39,3 +39,13 @@ func (p *Project) remote(ctx context.Context) (string, error) {
 	r, err := p.Repo.Remote(ctx, Remote)
 	return r.URL, err
 }
+
+// FoundForge is the driver for the server of the remote that branches are pushed to, and the repository's page there; both are empty if the server's name
+// says nothing.
+func (p *Project) FoundForge(ctx context.Context) (driver, page string) {
+	remote, err := p.remote(ctx)
+	if err != nil {
+		return "", ""
+	}
+	return hosting.Guess(remote)
+}

@@ -28,6 +28,9 @@ var exampleRequest string
 // agentLines are the lines of the configuration that the found agent replaces.
 const agentLines = "  # claude:\n  #   driver: claude\n  #   model: claude-sonnet-4-5\n"
 
+// forgeLine is the line of the configuration that the forge replaces.
+const forgeLine = "# forge: {driver: github}\n"
+
 // Prepared is the outcome of Prepare.
 type Prepared struct {
 	Files []File
@@ -45,10 +48,19 @@ type File struct {
 	content string
 }
 
-// Prepare writes the configuration, with the tests and the agent that it finds, and the example request, unless they exist. It agrees
-// to what it wrote in the user's name.
-func Prepare(ctx context.Context, p *app.App, agents []wire.Installed) (done Prepared, err error) {
+// Unconfigured reports whether Prepare would write the configuration.
+func Unconfigured(p *app.App) bool {
+	_, err := os.Lstat(filepath.Join(p.Root, config.Name))
+	return errors.Is(err, os.ErrNotExist)
+}
+
+// Prepare writes the configuration, with the tests and the agent that it finds and the driver of the forge, if that isn't empty, and the example
+// request, unless they exist. It agrees to what it wrote in the user's name.
+func Prepare(ctx context.Context, p *app.App, agents []wire.Installed, forge string) (done Prepared, err error) {
 	text := Configuration
+	if forge != "" {
+		text = strings.Replace(text, forgeLine, "forge: {driver: "+forge+"}\n", 1)
+	}
 	if tests := guessTests(ctx, p); tests != "" {
 		text = strings.Replace(text, "tests: []", fmt.Sprintf("tests: [%q]", tests), 1)
 	}

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"signalbox/internal/config"
 	"signalbox/internal/lazy"
 )
 
@@ -74,4 +75,22 @@ func (a address) host() string {
 		return ""
 	}
 	return u.Host
+}
+
+// hosts are labels of names, and names, of servers whose kind is known by them.
+var hosts = map[string]string{"github": config.ForgeGitHub, "gitlab": config.ForgeGitLab, "gitea": config.ForgeGitea, "forgejo": config.ForgeGitea, "codeberg": config.ForgeGitea,
+	"ghe": config.ForgeGitHub}
+
+// Guess returns the driver for the server that a remote's address names, and the repository's page there; both are empty if the name says nothing.
+func Guess(remote string) (driver, page string) {
+	found, ok := addressOf(remote)
+	if !ok {
+		return "", ""
+	}
+	for _, label := range strings.Split(hostname(found.server), ".") {
+		if driver := hosts[label]; driver != "" {
+			return driver, found.page()
+		}
+	}
+	return "", ""
 }

@@ -52,3 +52,22 @@ func TestTheConfigurationWinsOverTheRemote(t *testing.T) {
 		}
 	}
 }
+
+func TestTheKindOfAServerIsGuessedByItsName(t *testing.T) {
+	t.Parallel()
+	for remote, want := range map[string]string{
+		"git@github.com:octo-org/engine.git":            "github https://github.com/octo-org/engine",
+		"https://ada:pw@github.example.com/octo/engine": "github https://github.example.com/octo/engine",
+		"git@octo.ghe.com:octo/engine":                  "github https://octo.ghe.com/octo/engine",
+		"https://gitlab.com/group/below/engine.git":     "gitlab https://gitlab.com/group/below/engine",
+		"ssh://git@codeberg.org/ada/engine.git":         "gitea https://codeberg.org/ada/engine",
+		"https://forgejo.example.org/ada/engine":        "gitea https://forgejo.example.org/ada/engine",
+		"https://notgithub.com/ada/engine":              " ",
+		"/srv/github/engine.git":                        " ",
+		"https://bitbucket.org/ada/engine":              " ",
+	} {
+		if driver, page := Guess(remote); driver+" "+page != want {
+			t.Errorf("%q is %q at %q, want %q", remote, driver, page, want)
+		}
+	}
+}
