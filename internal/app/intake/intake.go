@@ -30,8 +30,8 @@ type Forge interface {
 	Request(ctx context.Context, ref string) (forge.Request, error)
 	// Pin has the run that an order begins or continues take an issue as it was when the order was given, or returns an *forge.EditedError.
 	Pin(ctx context.Context, order forge.Order, number int) error
-	// Renew has the next run of an issue take it as it is then.
-	Renew(ctx context.Context, ref string) error
+	// Unpin forgets what no run has taken.
+	Unpin(ctx context.Context, number int) error
 }
 
 // Config is what an intake is made of. All fields are required.

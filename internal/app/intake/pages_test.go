@@ -68,6 +68,10 @@ func (p *pages) Answer(_ context.Context, _ int, _ forge.Thread, body string, _ 
 // published is the git half of a run whose branch is pushed.
 type published struct{ hosted.Git }
 
+func (published) Touched(context.Context, string, string, []string) ([]string, string, error) {
+	return nil, "", nil
+}
+
 func (published) Publish(_ context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
 	return pr, nil
 }

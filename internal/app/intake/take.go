@@ -304,7 +304,7 @@ func (i *Intake) NotRun(ctx context.Context, ref string, why error) error {
 		if err := i.Forge.Tell(ctx, order.On, "signalbox/order-"+id, refusal(order, capital(words(why))+".")); err != nil {
 			return err
 		}
-		if err := errors.Join(i.Forge.Renew(ctx, ref), i.write(ctx, order, e.Number, entry{State: refused})); err != nil {
+		if err := errors.Join(i.Forge.Unpin(ctx, e.Number), i.write(ctx, order, e.Number, entry{State: refused})); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -67,6 +66,8 @@ func call[T any](w *world, perform func() (T, error)) (T, error) {
 	}
 	return answer, err
 }
+
+func (w *world) Kind() string { return "github" }
 
 func (w *world) Whoami(context.Context) (forge.Account, error) {
 	return call(w, func() (forge.Account, error) { return forge.Account{Name: me}, nil })
@@ -171,10 +172,9 @@ func (s side) Pin(ctx context.Context, order forge.Order, number int) error {
 	return err
 }
 
-func (s side) Renew(_ context.Context, ref string) error {
-	number, err := strconv.Atoi(ref)
+func (s side) Unpin(_ context.Context, number int) error {
 	delete(s.w.pinned, number)
-	return err
+	return nil
 }
 
 const secret = "the-webhook-s-secret"

@@ -79,6 +79,19 @@ func (f *Forge) Pin(ctx context.Context, order forge.Order, number int) error {
 	})
 }
 
+// Unpin has the next run that asks for an issue take it as it is then, unless a run took it as it was ordered.
+func (f *Forge) Unpin(ctx context.Context, number int) error {
+	if was, err := f.keptOf(number).Load(ctx); errors.Is(err, fs.ErrNotExist) || err == nil && was.Order == "" {
+		return nil
+	}
+	return f.keptOf(number).Update(ctx, func(now *kept) error {
+		if now.Order != "" {
+			*now = kept{}
+		}
+		return nil
+	})
+}
+
 // pinned returns an issue as it was ordered, if the run that begins next takes it so: it's named by its title.
 func (f *Forge) pinned(ctx context.Context, live forge.Request) forge.Request {
 	if live.Path != "" {

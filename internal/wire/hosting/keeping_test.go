@@ -103,8 +103,12 @@ func TestARunKeepsTheIssueAsItSawItFirst(t *testing.T) {
 		t.Errorf("an order before an edit: %v", err)
 	}
 	sees("C", "say goodbye", 2)
+	if err := open().Unpin(t.Context(), 42); err != nil {
+		t.Fatal(err)
+	}
+	sees("C", "say goodbye", 2)
 	server.updated = order.At
-	if err := errors.Join(open().Pin(t.Context(), order, 42), open().Renew(t.Context(), "42")); err != nil {
+	if err := errors.Join(open().Pin(t.Context(), order, 42), open().Unpin(t.Context(), 42)); err != nil {
 		t.Fatal(err)
 	}
 	server.body = "say nothing"
