@@ -229,3 +229,34 @@ func TestARunSurvivesEveryLostAnswer(t *testing.T) {
 		t.Error("they are fewer than a run needs")
 	}
 }
+
+// A job that passes at the second attempt is evidence of its own.
+func TestAFlakyJobIsNamedAndCostsNoCallOfAnAgent(t *testing.T) {
+	t.Parallel()
+	o := newOnForge(t)
+	failed := false
+	var calls []workflow.ActionKind
+	p := straight{dying{outside: o.outside}, func(a workflow.Action) {
+		switch calls = append(calls, a.Kind); {
+		case a.Kind == workflow.WatchChecks && !failed:
+			failed = true
+			o.server.Job(o.server.Head("signalbox/1-change-it"), "test", "failure", githubtest.Job{Log: "flaked"})
+		case a.Kind == workflow.WatchChecks:
+			o.server.EndJob("test", "success")
+		}
+	}}
+	run := o.goOn(t, p, o.start(t, workflow.Settings{AutoApprove: true}))
+	o.isDone(t, run)
+	count := func(kind workflow.ActionKind) (n int) {
+		for _, k := range calls {
+			if k == kind {
+				n++
+			}
+		}
+		return n
+	}
+	last := run.Details.Evidence[len(run.Details.Evidence)-1]
+	if last.Check != "test" || !last.Passed || run.Details.Used.CIFailures != 0 || count(workflow.RerunChecks) != 1 || count(workflow.CallAgent) != 1 {
+		t.Errorf("the evidence is %+v; it ran again %d times, and an agent was called %d times", last, count(workflow.RerunChecks), count(workflow.CallAgent))
+	}
+}
