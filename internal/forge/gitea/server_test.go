@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"signalbox/internal/forge"
 	"signalbox/internal/forge/gitea"
 	"signalbox/internal/forge/gitea/giteatest"
+	"signalbox/internal/forge/hostedtest"
 )
 
 // server is shared by all tests of this package: it takes seconds to start. bot is the account that Signalbox uses there, and botToken its token.
@@ -23,18 +25,19 @@ var (
 const bot = "signalbox"
 
 func TestMain(m *testing.M) {
-	programs := os.Getenv(giteatest.Programs)
-	switch {
-	case os.Getenv(operationVariable) != "":
-		if err := performAndDie(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-	case programs == "":
-		os.Exit(m.Run())
-	default:
-		os.Exit(withServer(programs, m.Run))
+	run := m.Run
+	if programs := os.Getenv(giteatest.Programs); programs != "" {
+		run = func() int { return withServer(programs, m.Run) }
 	}
+	hostedtest.MainIn(run, func(ctx context.Context, p place, i *hostedtest.Instants) (forge.Forge, error) {
+		return open(ctx, i.Host(hostedtest.Changes), &http.Client{Transport: i}, p.Project, p.At, hostedtest.NoTests)
+	})
+}
+
+// place is where a process is killed.
+type place struct {
+	Project string
+	At      target
 }
 
 func withServer(programs string, run func() int) int {

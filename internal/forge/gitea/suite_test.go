@@ -2,8 +2,6 @@ package gitea_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -18,6 +16,7 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/forgetest"
 	"signalbox/internal/forge/hosted"
+	"signalbox/internal/forge/hostedtest"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
@@ -99,7 +98,7 @@ func newHarness(t *testing.T, way hosted.Way) forgetest.Harness {
 	}
 	h.Open = func(t *testing.T) forge.Forge { return with(t, at) }
 	h.Kill = func(t *testing.T, n int, operation forgetest.Operation) bool {
-		return kill(t, h.Project, at, n, operation)
+		return hostedtest.Kill(t, place{h.Project, at}, n, operation)
 	}
 	h.Lose = func(t *testing.T, n int, operation forgetest.Operation) bool {
 		cut := newCut(t, n)
@@ -164,12 +163,4 @@ func runGit(t *testing.T, dir string, args ...string) string {
 		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return strings.TrimSpace(string(out))
-}
-
-// decode reads a JSON variable of the process that is killed.
-func decode(name string, into any) error {
-	if err := json.Unmarshal([]byte(os.Getenv(name)), into); err != nil {
-		return errors.Join(errors.New(name), err)
-	}
-	return nil
 }

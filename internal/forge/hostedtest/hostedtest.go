@@ -91,7 +91,7 @@ func Harness(t *testing.T, driver Driver, s Server, way hosted.Way, every int) f
 		}
 		return opened
 	}
-	h.Kill = func(t *testing.T, n int, operation forgetest.Operation) bool { return kill(t, p, n, operation) }
+	h.Kill = func(t *testing.T, n int, operation forgetest.Operation) bool { return Kill(t, p, n, operation) }
 	h.Lose = func(t *testing.T, n int, operation forgetest.Operation) bool {
 		end := s.Inject(standin.Fault{Changes: true, Skip: n, Lose: true})
 		err := operation.Perform(t.Context(), h.Open(t))

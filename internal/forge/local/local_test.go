@@ -14,6 +14,7 @@ import (
 
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/forgetest"
+	"signalbox/internal/forge/hostedtest"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
@@ -30,6 +31,12 @@ func open(ctx context.Context, host process.Executor, project string, test func(
 		return nil, err
 	}
 	return local.New(local.Config{Repo: repo, Store: documents, Test: test}), nil
+}
+
+func TestMain(m *testing.M) {
+	hostedtest.MainIn(m.Run, func(ctx context.Context, project string, i *hostedtest.Instants) (forge.Forge, error) {
+		return open(ctx, i.Host(hostedtest.Changes), project, hostedtest.NoTests)
+	})
 }
 
 func TestForge(t *testing.T) {
@@ -58,7 +65,7 @@ func newHarness(t *testing.T, withRemote bool) forgetest.Harness {
 			return verdict(ctx, t, h.Project, c)
 		})
 	}
-	h.Kill = func(t *testing.T, n int, operation forgetest.Operation) bool { return kill(t, h.Project, n, operation) }
+	h.Kill = func(t *testing.T, n int, operation forgetest.Operation) bool { return hostedtest.Kill(t, h.Project, n, operation) }
 	request, err := h.Open(t).Request(t.Context(), "RQ-20261120-007")
 	if err != nil {
 		t.Fatal(err)
