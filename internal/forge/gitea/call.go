@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // maxAnswer is how many bytes of an answer are read. 50 pull requests with their repositories are 1 MB.
@@ -26,15 +27,6 @@ type request struct {
 	query url.Values
 	// in is sent as JSON, unless it is nil; the answer is read into out, unless that is nil.
 	in, out any
-}
-
-// kindKey is where a call's context has its kind.
-type kindKey struct{}
-
-// Kind names the kind of a call.
-func Kind(r *http.Request) string {
-	kind, _ := r.Context().Value(kindKey{}).(string)
-	return kind
 }
 
 // kind is the request without names and numbers.
@@ -79,7 +71,7 @@ func (s *Server) send(ctx context.Context, r request) (*http.Response, error) {
 		}
 		body = bytes.NewReader(text)
 	}
-	req, err := http.NewRequestWithContext(context.WithValue(ctx, kindKey{}, r.kind()), r.method, s.address(r), body)
+	req, err := http.NewRequestWithContext(rest.WithKind(ctx, r.kind()), r.method, s.address(r), body)
 	if err != nil {
 		return nil, fmt.Errorf("make the request: %w", err)
 	}

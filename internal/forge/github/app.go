@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"strconv"
 	"sync"
 	"time"
 
@@ -65,9 +64,7 @@ func ReadKey(file string) (*rsa.PrivateKey, error) {
 type installation struct {
 	app         App
 	owner, name string
-	// rest authenticates as the App itself.
-	rest      *http.Client
-	server    *Server
+	// transport authenticates as the App itself.
 	transport *rest.Transport
 	now       func() time.Time
 
@@ -80,10 +77,9 @@ func newInstallation(app *App, s *Server) (*installation, error) {
 	if app.ID == "" || app.Key == nil {
 		return nil, errors.New("a GitHub App needs its id and its key")
 	}
-	i := &installation{server: s, app: *app, owner: s.owner, name: s.name, now: s.now}
+	i := &installation{app: *app, owner: s.owner, name: s.name, now: s.now}
 	// A refused JWT is made anew: the refusal's Date header tells how far this machine's clock is off.
 	i.transport = s.transport.As(i.jwt, func(string) {})
-	i.rest = &http.Client{Transport: i.transport, CheckRedirect: i.transport.Redirect}
 	return i, nil
 }
 
@@ -120,7 +116,7 @@ func (i *installation) token(ctx context.Context) (string, error) {
 	}
 	if i.app.Installation == 0 {
 		var found struct{ ID int64 }
-		if _, err := i.server.callBy(ctx, i.rest, request{method: http.MethodGet, path: "installation", out: &found}); err != nil {
+		if _, err := i.transport.Do(ctx, rest.Call{Method: http.MethodGet, Path: "installation", Out: &found}); err != nil {
 			return "", fmt.Errorf("find the App's installation in %s/%s: %w", i.owner, i.name, i.transport.Judged(err))
 		}
 		i.app.Installation = found.ID
@@ -129,9 +125,9 @@ func (i *installation) token(ctx context.Context) (string, error) {
 		Token     string
 		ExpiresAt time.Time `json:"expires_at"`
 	}
-	if _, err := i.server.callBy(ctx, i.rest, request{
-		method: http.MethodPost, root: "app/installations/" + strconv.FormatInt(i.app.Installation, 10) + "/access_tokens",
-		in: map[string]any{"repositories": []string{i.name}}, out: &made,
+	if _, err := i.transport.Do(ctx, rest.Call{
+		Method: http.MethodPost, Root: "app/installations", Path: "%d/access_tokens", Args: []any{i.app.Installation},
+		In: map[string]any{"repositories": []string{i.name}}, Out: &made,
 	}); err != nil {
 		return "", fmt.Errorf("renew the token of the App's installation: %w", i.transport.Judged(err))
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -56,12 +55,9 @@ func (r refusal) text() string {
 	return strings.Join(parts, ": ")
 }
 
-func (s *Server) refusal(resp *http.Response) error {
+func (s *Server) refusal(resp *http.Response, body []byte) error {
 	var r refusal
-	body, err := io.ReadAll(resp.Body) // the transport has bounded it
-	if err == nil {
-		_ = json.Unmarshal(body, &r) // what is not understood is judged by its status
-	}
+	_ = json.Unmarshal(body, &r) // what is not understood is judged by its status
 	failure := &forge.Failure{Kind: rest.KindOf(resp.StatusCode), Status: resp.StatusCode, RetryAfter: s.transport.Wait(resp.Header), Message: s.transport.Clean(r.text())}
 	if resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests {
 		limit(failure, resp, r)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // Fork asks by GraphQL for the account's own: a popular repository has thousands, and a fork may have another name.
@@ -39,7 +40,7 @@ func (s *Server) fork(ctx context.Context, name string) (forge.Repository, error
 		return forge.Repository{}, &forge.Failure{Kind: forge.Refused, Err: fmt.Errorf("%q is no repository of GitHub", name)}
 	}
 	var answer repositoryAnswer
-	if _, err := s.call(ctx, request{method: http.MethodGet, root: "repos", path: "%s/%s", args: []any{owner, short}, out: &answer}); err != nil {
+	if _, err := s.transport.Do(ctx, rest.Call{Method: http.MethodGet, Root: "repos", Path: "%s/%s", Args: []any{owner, short}, Out: &answer}); err != nil {
 		return forge.Repository{}, err
 	}
 	found := repository(answer)
@@ -54,14 +55,14 @@ const filling = 5 * time.Second
 
 // MakeFork makes the account's fork. GitHub answers before it has its branches, and finds the one that there is already.
 func (s *Server) MakeFork(ctx context.Context) (forge.Repository, error) {
-	_, err := s.call(ctx, request{method: http.MethodPost, path: "forks", in: map[string]any{"default_branch_only": true}})
-	if err != nil && !errors.Is(err, errNotComputed) {
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPost, Path: "forks", In: map[string]any{"default_branch_only": true}})
+	if err != nil && !errors.Is(err, rest.ErrNotComputed) {
 		return forge.Repository{}, s.wrap(err, "fork %s/%s", s.owner, s.name)
 	}
 	found, err := s.fork(ctx, "")
 	if err == nil {
 		owner, short, _ := strings.Cut(found.Path, "/")
-		_, err = s.call(ctx, request{method: http.MethodGet, root: "repos", path: "%s/%s/branches/%s", args: []any{owner, short, found.DefaultBranch}})
+		_, err = s.transport.Do(ctx, rest.Call{Method: http.MethodGet, Root: "repos", Path: "%s/%s/branches/%s", Args: []any{owner, short, found.DefaultBranch}})
 	}
 	if errors.Is(err, forge.ErrNotFound) {
 		err = &forge.Failure{Kind: forge.Unavailable, RetryAfter: filling, Err: errors.New("GitHub still makes the fork")}

@@ -37,8 +37,6 @@ type Server struct {
 	owner, name string
 	at          address
 	app         *installation
-	// rest refuses redirections that the transport did not follow.
-	rest *http.Client
 	// unredirected returns redirections instead of following them; plain carries no token.
 	unredirected, plain *http.Client
 	transport           *rest.Transport
@@ -98,8 +96,9 @@ func (s *Server) connect(c Config) (err error) {
 		base = c.Client.Transport
 	}
 	s.plain = &http.Client{Transport: base}
-	s.transport = rest.New(rest.Config{Base: base, API: s.at.api, Vendor: "GitHub", Token: c.Token, Now: c.Now, Limits: "X-Ratelimit-",
-		Sign: func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }})
+	s.transport = rest.New(rest.Config{Base: base, API: s.at.api, Vendor: "GitHub", Repository: "repos/" + s.owner + "/" + s.name, Refusal: s.refusal, Token: c.Token, Now: c.Now, Limits: "X-Ratelimit-",
+		Header: map[string]string{"Accept": "application/vnd.github+json", "X-Github-Api-Version": "2022-11-28"},
+		Sign:   func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }})
 	if c.App != nil {
 		if s.app, err = newInstallation(c.App, s); err != nil {
 			return err
@@ -107,7 +106,6 @@ func (s *Server) connect(c Config) (err error) {
 		s.transport.Token, s.transport.Forget = s.app.token, s.app.forget
 	}
 	s.unredirected = &http.Client{Transport: s.transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	s.rest = &http.Client{Transport: s.transport, CheckRedirect: s.transport.Redirect}
 	return nil
 }
 
@@ -127,7 +125,7 @@ func (s *Server) Whoami(ctx context.Context) (forge.Account, error) {
 
 // Repository reads the rights and the ways to merge.
 func (s *Server) Repository(ctx context.Context) (forge.Repository, error) {
-	r, _, err := get[repositoryAnswer](ctx, s, nil, "")
+	r, _, err := rest.Get[repositoryAnswer](ctx, s.transport, nil, "")
 	if err != nil {
 		return forge.Repository{}, s.wrap(err, "read repository %s/%s", s.owner, s.name)
 	}
@@ -139,7 +137,7 @@ func (s *Server) MayWrite(ctx context.Context, account string) (bool, error) {
 	if !ownerName().MatchString(strings.TrimSuffix(account, botSuffix)) {
 		return false, nil
 	}
-	level, _, err := get[struct{ Permission string }](ctx, s, nil, "collaborators/%s/permission", account)
+	level, _, err := rest.Get[struct{ Permission string }](ctx, s.transport, nil, "collaborators/%s/permission", account)
 	if err = s.wrap(err, "read the permission of %s", account); errors.Is(err, forge.ErrNotFound) {
 		return false, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"signalbox/internal/forge/budget"
 	"signalbox/internal/forge/github"
 	"signalbox/internal/forge/github/githubtest"
+	"signalbox/internal/forge/rest"
 )
 
 func token(text string) func(context.Context) (string, error) {
@@ -31,7 +32,7 @@ func config(s *githubtest.Server) github.Config {
 
 // counted is the budget below the driver, as wire puts it there.
 func counted(now func() time.Time) budget.Config {
-	return budget.Config{Kind: github.Kind, Limit: github.Limit, Query: github.Query, FreeUnchanged: true, Now: now}
+	return budget.Config{Kind: rest.Kind, Limit: github.Limit, Query: github.Query, FreeUnchanged: true, Now: now}
 }
 
 // startCounted is start, with the budget.

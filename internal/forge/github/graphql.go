@@ -70,7 +70,7 @@ func (s *Server) query(ctx context.Context, document string, variables map[strin
 	if strings.HasPrefix(document, "mutation") {
 		ctx = forge.Recent(ctx, 0)
 	}
-	req, err := encodedRequest(ctx, http.MethodPost, s.at.graphql, map[string]any{"query": document, "variables": variables})
+	req, err := s.transport.RequestTo(ctx, "POST graphql", s.at.graphql, map[string]any{"query": document, "variables": variables})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *Server) query(ctx context.Context, document string, variables map[strin
 		Data   any
 		Errors []graphQLError
 	}{Data: data}
-	resp, err := s.answered(s.rest, req, &reply)
+	resp, err := s.transport.Answered(req, &reply)
 	if err != nil {
 		return err
 	}

@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // Issue reads an issue. GitHub redirects from one that was transferred to the repository that has it now: that is another issue.
 func (s *Server) Issue(ctx context.Context, number int) (forge.Issue, error) {
-	found, _, err := get[*issueAnswer](ctx, s, nil, "issues/%d", number)
+	found, _, err := rest.Get[*issueAnswer](ctx, s.transport, nil, "issues/%d", number)
 	if err == nil && found.PullRequest != nil {
 		err = forge.ErrPull
 	}
@@ -32,7 +33,7 @@ func (s *Server) own(ctx context.Context, repository string) error {
 	if strings.EqualFold(repository, ours) {
 		return nil
 	}
-	present, _, err := get[repositoryAnswer](ctx, s, nil, "")
+	present, _, err := rest.Get[repositoryAnswer](ctx, s.transport, nil, "")
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (s *Server) Issues(ctx context.Context, q forge.Query, limit int) (found []
 	if limit <= 0 {
 		return nil, nil
 	}
-	err = pages(list, func(i *issueAnswer) bool {
+	err = rest.Pages(list, func(i *issueAnswer) bool {
 		if i != nil && i.PullRequest == nil {
 			found = append(found, issue(i))
 		}
@@ -64,9 +65,9 @@ type lister = func(page url.Values) ([]*issueAnswer, *http.Response, error)
 
 func (s *Server) listing(ctx context.Context, q forge.Query) lister {
 	return func(page url.Values) ([]*issueAnswer, *http.Response, error) {
-		query := filtered(page, "state", q.State, "labels", strings.Join(q.Labels, ","), "assignee", q.Assignee, "creator", q.Author,
+		query := rest.Filtered(page, "state", q.State, "labels", strings.Join(q.Labels, ","), "assignee", q.Assignee, "creator", q.Author,
 			"sort", "created", "direction", "desc")
-		return get[[]*issueAnswer](ctx, s, query, "issues")
+		return rest.Get[[]*issueAnswer](ctx, s.transport, query, "issues")
 	}
 }
 
@@ -74,8 +75,8 @@ func (s *Server) listing(ctx context.Context, q forge.Query) lister {
 func (s *Server) searching(ctx context.Context, q forge.Query) lister {
 	return func(page url.Values) ([]*issueAnswer, *http.Response, error) {
 		var result struct{ Items []*issueAnswer }
-		query := filtered(page, "q", s.searchText(q), "sort", "created", "order", "desc")
-		resp, err := s.call(ctx, request{method: http.MethodGet, root: "search/issues", query: query, out: &result})
+		query := rest.Filtered(page, "q", s.searchText(q), "sort", "created", "order", "desc")
+		resp, err := s.transport.Do(ctx, rest.Call{Method: http.MethodGet, Root: "search/issues", Query: query, Out: &result})
 		if err != nil {
 			return nil, resp, err
 		}
@@ -120,7 +121,7 @@ func quoted(value string) string {
 
 func (s *Server) CreateIssue(ctx context.Context, title, body string) (forge.Issue, error) {
 	var made issueAnswer
-	_, err := s.call(ctx, request{method: http.MethodPost, path: "issues", in: map[string]string{"title": title, "body": body}, out: &made})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPost, Path: "issues", In: map[string]string{"title": title, "body": body}, Out: &made})
 	if err != nil {
 		return forge.Issue{}, s.wrap(err, "open an issue")
 	}
@@ -129,14 +130,14 @@ func (s *Server) CreateIssue(ctx context.Context, title, body string) (forge.Iss
 
 func (s *Server) CloseIssue(ctx context.Context, number int) error {
 	closed := map[string]string{"state": "closed", "state_reason": "completed"}
-	_, err := s.call(ctx, request{method: http.MethodPatch, path: "issues/%d", args: []any{number}, in: closed})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPatch, Path: "issues/%d", Args: []any{number}, In: closed})
 	return s.wrap(err, "close issue %d", number)
 }
 
 // Links reads what is linked to an issue. What its own answer doesn't count costs no call.
 func (s *Server) Links(ctx context.Context, number int) (forge.Links, error) {
 	var links forge.Links
-	about, _, err := get[issueAnswer](ctx, s, nil, "issues/%d", number)
+	about, _, err := rest.Get[issueAnswer](ctx, s.transport, nil, "issues/%d", number)
 	if err == nil && about.Parts.Total > 0 {
 		links.Parts, err = s.linked(ctx, "issues/%d/sub_issues", number)
 	}
@@ -161,8 +162,8 @@ func (s *Server) Links(ctx context.Context, number int) (forge.Links, error) {
 
 // linked reads a list of issues, which may be in other repositories.
 func (s *Server) linked(ctx context.Context, path string, number int) (found []forge.Issue, err error) {
-	err = pages(func(page url.Values) ([]*issueAnswer, *http.Response, error) {
-		return get[[]*issueAnswer](ctx, s, page, path, number)
+	err = rest.Pages(func(page url.Values) ([]*issueAnswer, *http.Response, error) {
+		return rest.Get[[]*issueAnswer](ctx, s.transport, page, path, number)
 	}, func(i *issueAnswer) bool {
 		if i != nil {
 			one := issue(i)

@@ -36,11 +36,11 @@ func (s *Server) job(page string) (run, job string) {
 }
 
 func (s *Server) log(ctx context.Context, job string, limit int) ([]forge.StepLog, error) {
-	described, _, err := get[struct{ Steps []joblog.Step }](ctx, s, nil, "actions/jobs/%s", job)
+	described, _, err := rest.Get[struct{ Steps []joblog.Step }](ctx, s.transport, nil, "actions/jobs/%s", job)
 	if err != nil {
 		return nil, err
 	}
-	req, err := s.prepared(ctx, request{method: http.MethodGet, path: "actions/jobs/%s/logs", args: []any{job}})
+	req, err := s.transport.Request(ctx, rest.Call{Method: http.MethodGet, Path: "actions/jobs/%s/logs", Args: []any{job}})
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,8 @@ func (s *Server) log(ctx context.Context, job string, limit int) ([]forge.StepLo
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusFound {
 		if resp.StatusCode/100 != 2 {
-			return nil, s.refusal(resp)
+			body, _ := io.ReadAll(resp.Body) // the transport has bounded it
+			return nil, s.refusal(resp, body)
 		}
 		return nil, errNoData
 	}

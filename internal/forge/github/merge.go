@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // MergeProposal merges by the first way that the repository and the base branch's rules allow. head guards it.
@@ -22,7 +23,7 @@ func (s *Server) MergeProposal(ctx context.Context, number int, head, message st
 		if title != "" {
 			asked["commit_title"] = title
 		}
-		_, err = s.call(ctx, request{method: http.MethodPut, path: "pulls/%d/merge", args: []any{number}, in: asked})
+		_, err = s.transport.Do(ctx, rest.Call{Method: http.MethodPut, Path: "pulls/%d/merge", Args: []any{number}, In: asked})
 		if !s.says(err, "not allowed") { // a ruleset allows fewer ways than the repository
 			break
 		}
@@ -39,7 +40,7 @@ func (s *Server) notMerged(ctx context.Context, number int, head string, refused
 	if !errors.As(refused, &failure) || failure.Kind != forge.Refused {
 		return refused
 	}
-	p, _, err := get[pullAnswer](ctx, s, nil, "pulls/%d", number)
+	p, _, err := rest.Get[pullAnswer](ctx, s.transport, nil, "pulls/%d", number)
 	switch {
 	case err != nil:
 		return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // maxChanges bounds one look at the news; the next one goes on.
@@ -14,9 +15,9 @@ const maxChanges = 500
 
 // Changes lists issues and pull requests by when they changed. While nothing changes, the call is the same, and so is free.
 func (s *Server) Changes(ctx context.Context, since time.Time) (found []forge.Change, err error) {
-	err = pages(func(page url.Values) ([]*issueAnswer, *http.Response, error) {
-		query := filtered(page, "state", "all", "sort", "updated", "direction", "asc", "since", since.UTC().Format(time.RFC3339))
-		return get[[]*issueAnswer](ctx, s, query, "issues")
+	err = rest.Pages(func(page url.Values) ([]*issueAnswer, *http.Response, error) {
+		query := rest.Filtered(page, "state", "all", "sort", "updated", "direction", "asc", "since", since.UTC().Format(time.RFC3339))
+		return rest.Get[[]*issueAnswer](ctx, s.transport, query, "issues")
 	}, func(i *issueAnswer) bool {
 		if i != nil {
 			about := issue(i)
@@ -39,8 +40,8 @@ type eventAnswer struct {
 
 // events reads what happened to an issue.
 func (s *Server) events(ctx context.Context, number int, each func(eventAnswer)) error {
-	return pages(func(page url.Values) ([]eventAnswer, *http.Response, error) {
-		return get[[]eventAnswer](ctx, s, page, "issues/%d/events", number)
+	return rest.Pages(func(page url.Values) ([]eventAnswer, *http.Response, error) {
+		return rest.Get[[]eventAnswer](ctx, s.transport, page, "issues/%d/events", number)
 	}, func(e eventAnswer) bool {
 		each(e)
 		return true

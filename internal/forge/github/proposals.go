@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 func (s *Server) Proposal(ctx context.Context, number int) (forge.Proposal, error) {
-	found, _, err := get[pullAnswer](ctx, s, nil, "pulls/%d", number)
+	found, _, err := rest.Get[pullAnswer](ctx, s.transport, nil, "pulls/%d", number)
 	if err != nil {
 		return forge.Proposal{}, s.wrap(err, "read pull request %d", number)
 	}
@@ -20,9 +21,9 @@ func (s *Server) Proposal(ctx context.Context, number int) (forge.Proposal, erro
 
 // ProposalOf compares what GitHub answers: a head that it can't parse is no filter for it.
 func (s *Server) ProposalOf(ctx context.Context, fork, branch string) (newest forge.Proposal, err error) {
-	err = pages(func(page url.Values) ([]pullAnswer, *http.Response, error) {
-		query := filtered(page, "state", "all", "head", s.ownerOf(fork)+":"+branch, "sort", "created", "direction", "desc")
-		return get[[]pullAnswer](ctx, s, query, "pulls")
+	err = rest.Pages(func(page url.Values) ([]pullAnswer, *http.Response, error) {
+		query := rest.Filtered(page, "state", "all", "head", s.ownerOf(fork)+":"+branch, "sort", "created", "direction", "desc")
+		return rest.Get[[]pullAnswer](ctx, s.transport, query, "pulls")
 	}, func(p pullAnswer) bool {
 		if found := proposal(p); found.Branch == branch && strings.EqualFold(found.Fork, fork) && found.Number > newest.Number {
 			newest = found
@@ -42,11 +43,11 @@ func (s *Server) Propose(ctx context.Context, p forge.Proposal) (forge.Proposal,
 		asked["head_repo"] = name
 	}
 	var made pullAnswer
-	open := request{method: http.MethodPost, path: "pulls", in: asked, out: &made}
-	_, err := s.call(ctx, open)
+	open := rest.Call{Method: http.MethodPost, Path: "pulls", In: asked, Out: &made}
+	_, err := s.transport.Do(ctx, open)
 	if s.says(err, "Draft pull requests are not supported") {
 		delete(asked, "draft")
-		_, err = s.call(ctx, open)
+		_, err = s.transport.Do(ctx, open)
 	}
 	if s.says(err, "A pull request already exists") {
 		err = forge.ErrExists
@@ -83,7 +84,7 @@ func (s *Server) CloseProposal(ctx context.Context, number int) error {
 }
 
 func (s *Server) editPull(ctx context.Context, number int, fields map[string]string) (edited pullAnswer, err error) {
-	_, err = s.call(ctx, request{method: http.MethodPatch, path: "pulls/%d", args: []any{number}, in: fields, out: &edited})
+	_, err = s.transport.Do(ctx, rest.Call{Method: http.MethodPatch, Path: "pulls/%d", Args: []any{number}, In: fields, Out: &edited})
 	return edited, err
 }
 

@@ -6,12 +6,13 @@ import (
 	"net/url"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // Remarks reads the comments below an issue or pull request. Those on lines of a change are Threads.
 func (s *Server) Remarks(ctx context.Context, on forge.Subject) (found []forge.Remark, err error) {
-	err = pages(func(page url.Values) ([]commentAnswer, *http.Response, error) {
-		return get[[]commentAnswer](ctx, s, page, "issues/%d/comments", on.Number)
+	err = rest.Pages(func(page url.Values) ([]commentAnswer, *http.Response, error) {
+		return rest.Get[[]commentAnswer](ctx, s.transport, page, "issues/%d/comments", on.Number)
 	}, func(c commentAnswer) bool {
 		found = append(found, c.remark(on))
 		return true
@@ -21,8 +22,8 @@ func (s *Server) Remarks(ctx context.Context, on forge.Subject) (found []forge.R
 
 func (s *Server) CreateRemark(ctx context.Context, on forge.Subject, body string) (forge.Remark, error) {
 	var made commentAnswer
-	_, err := s.call(ctx, request{
-		method: http.MethodPost, path: "issues/%d/comments", args: []any{on.Number}, in: map[string]string{"body": body}, out: &made,
+	_, err := s.transport.Do(ctx, rest.Call{
+		Method: http.MethodPost, Path: "issues/%d/comments", Args: []any{on.Number}, In: map[string]string{"body": body}, Out: &made,
 	})
 	if err != nil {
 		return forge.Remark{}, s.wrap(err, "comment on %s", on)
@@ -32,13 +33,13 @@ func (s *Server) CreateRemark(ctx context.Context, on forge.Subject, body string
 
 // EditRemark needs no subject: ids of comments are unique in the repository.
 func (s *Server) EditRemark(ctx context.Context, _ forge.Subject, id int64, body string) error {
-	_, err := s.call(ctx, request{method: http.MethodPatch, path: "issues/comments/%d", args: []any{id}, in: map[string]string{"body": body}})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPatch, Path: "issues/comments/%d", Args: []any{id}, In: map[string]string{"body": body}})
 	return s.wrap(err, "edit comment %d", id)
 }
 
 // Minimize hides a comment as resolved. Only GraphQL can, and it has ids of its own.
 func (s *Server) Minimize(ctx context.Context, remark forge.Remark) error {
-	found, _, err := get[commentAnswer](ctx, s, nil, "issues/comments/%d", remark.ID)
+	found, _, err := rest.Get[commentAnswer](ctx, s.transport, nil, "issues/comments/%d", remark.ID)
 	if err != nil {
 		return s.wrap(err, "read comment %d", remark.ID)
 	}
@@ -48,8 +49,8 @@ func (s *Server) Minimize(ctx context.Context, remark forge.Remark) error {
 
 // Acknowledge reacts with eyes. GitHub keeps one reaction of a kind for each account.
 func (s *Server) Acknowledge(ctx context.Context, remark forge.Remark) error {
-	_, err := s.call(ctx, request{
-		method: http.MethodPost, path: "issues/comments/%d/reactions", args: []any{remark.ID}, in: map[string]string{"content": "eyes"},
+	_, err := s.transport.Do(ctx, rest.Call{
+		Method: http.MethodPost, Path: "issues/comments/%d/reactions", Args: []any{remark.ID}, In: map[string]string{"content": "eyes"},
 	})
 	return s.wrap(err, "acknowledge comment %d", remark.ID)
 }

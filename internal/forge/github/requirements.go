@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // rule is one rule of a ruleset, of the fields that concern a merge.
@@ -33,7 +34,7 @@ func (s *Server) Required(ctx context.Context, branch string) (forge.Requirement
 	for _, one := range rules {
 		r = withRule(r, one)
 	}
-	protection, _, err := get[protectionAnswer](ctx, s, nil, "branches/%s/protection", branch)
+	protection, _, err := rest.Get[protectionAnswer](ctx, s.transport, nil, "branches/%s/protection", branch)
 	switch {
 	case err == nil:
 		r = withProtection(r, protection)
@@ -49,8 +50,8 @@ func (s *Server) Required(ctx context.Context, branch string) (forge.Requirement
 }
 
 func (s *Server) rules(ctx context.Context, branch string) (found []rule, err error) {
-	err = pages(func(page url.Values) ([]rule, *http.Response, error) {
-		rules, resp, err := get[[]json.RawMessage](ctx, s, page, "rules/branches/%s", branch)
+	err = rest.Pages(func(page url.Values) ([]rule, *http.Response, error) {
+		rules, resp, err := rest.Get[[]json.RawMessage](ctx, s.transport, page, "rules/branches/%s", branch)
 		return decoded(rules), resp, err
 	}, func(one rule) bool {
 		found = append(found, one)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // maxRuns is how many runs of a commit are looked at.
@@ -47,7 +48,7 @@ func (s *Server) CIRuns(ctx context.Context, commit string, verdicts []forge.Ver
 }
 
 func (s *Server) run(ctx context.Context, id, commit string, of []forge.Verdict) (run forge.CIRun, err error) {
-	r, _, err := get[runAnswer](ctx, s, nil, "actions/runs/%s", id)
+	r, _, err := rest.Get[runAnswer](ctx, s.transport, nil, "actions/runs/%s", id)
 	if err != nil || r.HeadSHA != commit {
 		return run, err
 	}
@@ -56,8 +57,8 @@ func (s *Server) run(ctx context.Context, id, commit string, of []forge.Verdict)
 	failed := func(v forge.Verdict) bool { return v.State == forge.Failed }
 	if err == nil && r.Attempt > 1 {
 		var first []string
-		err = pages(func(page url.Values) ([]checkAnswer, *http.Response, error) {
-			jobs, resp, err := get[struct{ Jobs []checkAnswer }](ctx, s, page, "actions/runs/%s/attempts/1/jobs", id)
+		err = rest.Pages(func(page url.Values) ([]checkAnswer, *http.Response, error) {
+			jobs, resp, err := rest.Get[struct{ Jobs []checkAnswer }](ctx, s.transport, page, "actions/runs/%s/attempts/1/jobs", id)
 			return jobs.Jobs, resp, err
 		}, func(job checkAnswer) bool {
 			if failed(checkVerdict(job)) {
@@ -77,6 +78,6 @@ func (s *Server) run(ctx context.Context, id, commit string, of []forge.Verdict)
 
 // Rerun starts the jobs of a run again that failed, and those that depend on them.
 func (s *Server) Rerun(ctx context.Context, run forge.CIRun) error {
-	_, err := s.call(ctx, request{method: http.MethodPost, path: "actions/runs/%d/rerun-failed-jobs", args: []any{run.ID}})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPost, Path: "actions/runs/%d/rerun-failed-jobs", Args: []any{run.ID}})
 	return s.wrap(err, "run what failed in run %d of Actions again", run.ID)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 var _ forge.Reviewable = (*Server)(nil)
@@ -19,6 +20,6 @@ func (s *Server) RequestReviewers(ctx context.Context, number int, people, teams
 	for _, team := range teams {
 		asked["team_reviewers"] = append(asked["team_reviewers"], team[strings.LastIndex(team, "/")+1:])
 	}
-	_, err := s.call(ctx, request{method: http.MethodPost, path: "pulls/%d/requested_reviewers", args: []any{number}, in: asked})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPost, Path: "pulls/%d/requested_reviewers", Args: []any{number}, In: asked})
 	return s.wrap(err, "ask for reviews of %d", number)
 }

@@ -6,14 +6,15 @@ import (
 	"net/url"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // Reviews returns what each person says at last. A comment after an approval doesn't take it back; a dismissal does.
 func (s *Server) Reviews(ctx context.Context, number int) ([]forge.Review, error) {
 	var authors []string
 	latest := map[string]forge.Review{}
-	err := pages(func(page url.Values) ([]reviewAnswer, *http.Response, error) {
-		return get[[]reviewAnswer](ctx, s, page, "pulls/%d/reviews", number)
+	err := rest.Pages(func(page url.Values) ([]reviewAnswer, *http.Response, error) {
+		return rest.Get[[]reviewAnswer](ctx, s.transport, page, "pulls/%d/reviews", number)
 	}, func(r reviewAnswer) bool { // oldest first
 		said, ok := review(r)
 		if !ok {

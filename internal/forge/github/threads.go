@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // thread is a discussion as threadsQuery asks for it.
@@ -55,7 +56,7 @@ const (
 // Threads returns all discussions, resolved ones too, each with its first 50 comments. GraphQL confirms nothing for free, so they are read again only
 // if the pull request, which REST confirms, has changed since.
 func (s *Server) Threads(ctx context.Context, number int) ([]forge.Thread, error) {
-	pull, _, err := get[pullAnswer](forge.Recent(ctx, sameLook), s, nil, "pulls/%d", number)
+	pull, _, err := rest.Get[pullAnswer](forge.Recent(ctx, sameLook), s.transport, nil, "pulls/%d", number)
 	if err != nil {
 		return nil, s.wrap(err, "read pull request %d", number)
 	}
@@ -83,7 +84,7 @@ func (s *Server) Threads(ctx context.Context, number int) ([]forge.Thread, error
 
 func (s *Server) readThreads(ctx context.Context, number int) (found []forge.Thread, err error) {
 	variables := s.numbered(number)
-	for range maxPages {
+	for range rest.MaxPages {
 		var answer struct {
 			Repository struct {
 				PullRequest struct {

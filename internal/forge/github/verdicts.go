@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 	"signalbox/internal/lazy"
 )
 
@@ -45,11 +46,11 @@ func severity(s forge.VerdictState) int {
 
 // statuses reads the combined status, which has the newest of each name.
 func (s *Server) statuses(ctx context.Context, commit string) (found []forge.Verdict, err error) {
-	err = pages(func(page url.Values) ([]*statusAnswer, *http.Response, error) {
-		combined, resp, err := get[struct {
+	err = rest.Pages(func(page url.Values) ([]*statusAnswer, *http.Response, error) {
+		combined, resp, err := rest.Get[struct {
 			SHA      string
 			Statuses []*statusAnswer
-		}](ctx, s, page, "commits/%s/status", commit)
+		}](ctx, s.transport, page, "commits/%s/status", commit)
 		if err == nil && combined.SHA != commit {
 			err = errNoData
 		}
@@ -70,8 +71,8 @@ func (s *Server) checkRuns(ctx context.Context, commit string) (found []forge.Ve
 		app  int64
 	}
 	newest := map[source]checkAnswer{}
-	err = pages(func(page url.Values) ([]checkAnswer, *http.Response, error) {
-		runs, resp, err := get[checksAnswer](ctx, s, page, "commits/%s/check-runs", commit)
+	err = rest.Pages(func(page url.Values) ([]checkAnswer, *http.Response, error) {
+		runs, resp, err := rest.Get[checksAnswer](ctx, s.transport, page, "commits/%s/check-runs", commit)
 		return runs.CheckRuns, resp, err
 	}, func(run checkAnswer) bool {
 		from := source{run.Name, run.App.ID}

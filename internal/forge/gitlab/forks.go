@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // Fork finds a fork. The account's own is one in its own namespace, if there are several.
@@ -42,8 +43,8 @@ func (s *Server) ownFork(ctx context.Context) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	err = pages(func(page url.Values) ([]project, *http.Response, error) {
-		return get[[]project](ctx, s, filtered(page, "owned", "true"), "forks")
+	err = rest.Pages(func(page url.Values) ([]project, *http.Response, error) {
+		return rest.Get[[]project](ctx, s.transport, rest.Filtered(page, "owned", "true"), "forks")
 	}, func(p project) bool {
 		own := strings.EqualFold(p.Path[:max(strings.LastIndex(p.Path, "/"), 0)], me.Username)
 		if own || path == "" {
@@ -61,7 +62,7 @@ func (s *Server) projectAt(ctx context.Context, path string) (p project, err err
 	if !projectPath.Regexp().MatchString(path) {
 		return p, &forge.Failure{Kind: forge.Refused, Err: fmt.Errorf("%q is no project of GitLab", path)}
 	}
-	_, err = s.call(ctx, request{method: http.MethodGet, root: "projects", path: "%s", args: []any{path}, out: &p})
+	_, err = s.transport.Do(ctx, rest.Call{Method: http.MethodGet, Root: "projects", Path: "%s", Args: []any{path}, Out: &p})
 	return p, err
 }
 
@@ -70,7 +71,7 @@ const filling = 5 * time.Second
 
 // MakeFork makes a fork in the account's namespace. GitLab answers before it has its branches, and refuses a second one of the same name.
 func (s *Server) MakeFork(ctx context.Context) (forge.Repository, error) {
-	_, err := s.call(ctx, request{method: http.MethodPost, path: "fork", in: map[string]any{}})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPost, Path: "fork", In: map[string]any{}})
 	if _, exists := status(err, http.StatusConflict); exists {
 		err = nil
 	}
@@ -93,7 +94,7 @@ func (s *Server) proposal(ctx context.Context, m mergeRequest) (forge.Proposal, 
 	known, ok := s.forks.Load(m.From)
 	if !ok {
 		var from project
-		_, err := s.call(ctx, request{method: http.MethodGet, root: "projects", path: "%d", args: []any{m.From}, out: &from})
+		_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodGet, Root: "projects", Path: "%d", Args: []any{m.From}, Out: &from})
 		switch {
 		case errors.Is(err, forge.ErrNotFound) || m.From == 0: // or it is not for us to see
 			p.Fork = forge.ForkGone

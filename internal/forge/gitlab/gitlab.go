@@ -49,7 +49,6 @@ const (
 type Server struct {
 	page, path string // page is the server's address without a slash at the end
 	shown      Shown
-	rest       *http.Client
 	plain      *http.Client // carries no token
 	transport  *rest.Transport
 	forks      sync.Map // of the numbers of forks, their paths
@@ -99,9 +98,8 @@ func New(c Config) (*Server, error) {
 	}
 	api := *at
 	api.Path += "/api/v4/"
-	s.transport = rest.New(rest.Config{Base: base, API: &api, Vendor: "GitLab", Token: c.Token, Sign: s.sign, Now: c.Now,
+	s.transport = rest.New(rest.Config{Base: base, API: &api, Vendor: "GitLab", Repository: "projects/" + url.PathEscape(c.Path), Refusal: s.refusal, Token: c.Token, Sign: s.sign, Now: c.Now,
 		Limits: "Ratelimit-"})
-	s.rest = &http.Client{Transport: s.transport, CheckRedirect: s.transport.Redirect}
 	s.plain = &http.Client{Transport: s.transport.Base}
 	return s, nil
 }
@@ -133,10 +131,10 @@ func (s *Server) Whoami(ctx context.Context) (forge.Account, error) {
 func (s *Server) me(ctx context.Context) (me user, err error) {
 	if s.shown == JobToken {
 		var job struct{ User user }
-		_, err = s.call(ctx, request{method: http.MethodGet, root: "job", out: &job})
+		_, err = s.transport.Do(ctx, rest.Call{Method: http.MethodGet, Root: "job", Out: &job})
 		me = job.User
 	} else {
-		_, err = s.call(ctx, request{method: http.MethodGet, root: "user", out: &me})
+		_, err = s.transport.Do(ctx, rest.Call{Method: http.MethodGet, Root: "user", Out: &me})
 	}
 	if err == nil && me.Username == "" {
 		err = errNoData
@@ -158,7 +156,7 @@ func (s *Server) Repository(ctx context.Context) (forge.Repository, error) {
 }
 
 func (s *Server) project(ctx context.Context) (p project, err error) {
-	p, _, err = get[project](ctx, s, nil, "")
+	p, _, err = rest.Get[project](ctx, s.transport, nil, "")
 	return p, err
 }
 
@@ -167,7 +165,7 @@ func (s *Server) levelOfMember(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	m, _, err := get[member](ctx, s, nil, "members/all/%d", me.ID)
+	m, _, err := rest.Get[member](ctx, s.transport, nil, "members/all/%d", me.ID)
 	if errors.Is(err, forge.ErrNotFound) {
 		return 0, nil
 	}
@@ -176,8 +174,8 @@ func (s *Server) levelOfMember(ctx context.Context) (int, error) {
 
 // MayWrite reports whether the account may push, now: a Developer or more, here or by a group.
 func (s *Server) MayWrite(ctx context.Context, account string) (may bool, err error) {
-	err = pages(func(page url.Values) ([]member, *http.Response, error) {
-		return get[[]member](ctx, s, filtered(page, "query", account), "members/all")
+	err = rest.Pages(func(page url.Values) ([]member, *http.Response, error) {
+		return rest.Get[[]member](ctx, s.transport, rest.Filtered(page, "query", account), "members/all")
 	}, func(m member) bool {
 		may = may || strings.EqualFold(m.Username, account) && m.State == "active" && m.AccessLevel >= developer
 		return !may

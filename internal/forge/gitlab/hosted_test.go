@@ -16,12 +16,13 @@ import (
 	"signalbox/internal/forge/gitlab/gitlabtest"
 	"signalbox/internal/forge/hosted"
 	"signalbox/internal/forge/hostedtest"
+	"signalbox/internal/forge/rest"
 )
 
 func TestMain(m *testing.M) { hostedtest.Main(m, driverAt, gitlabtest.End) }
 
 func driverAt(url string, over http.RoundTripper) (forge.Server, error) {
-	calls := budget.New(budget.Config{Base: over, Kind: gitlab.Kind, Now: time.Now})
+	calls := budget.New(budget.Config{Base: over, Kind: rest.Kind, Now: time.Now})
 	return gitlab.New(gitlab.Config{URL: url, Path: gitlabtest.Path, Token: token("glpat-ada"), Client: &http.Client{Transport: calls}, Now: time.Now})
 }
 
@@ -224,7 +225,7 @@ func openCounted(t *testing.T, s *gitlabtest.Server, text string, shown gitlab.S
 		s.With(func(st *gitlabtest.State) { now = st.Now })
 		return now
 	}
-	calls := budget.New(budget.Config{Kind: gitlab.Kind, Now: now})
+	calls := budget.New(budget.Config{Kind: rest.Kind, Now: now})
 	return must(gitlab.New(gitlab.Config{URL: s.URL, Path: gitlabtest.Path, Token: token(text), Shown: shown, Client: &http.Client{Transport: calls}, Now: now}))(t), calls
 }
 

@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // Issue returns an issue, or ErrNotFound if it moved to another project.
 func (s *Server) Issue(ctx context.Context, number int) (forge.Issue, error) {
-	i, _, err := get[issue](ctx, s, nil, "issues/%d", number)
+	i, _, err := rest.Get[issue](ctx, s.transport, nil, "issues/%d", number)
 	if err == nil && i.MovedTo != nil {
 		err = fmt.Errorf("%w: it moved to another project", forge.ErrNotFound)
 	}
@@ -26,9 +27,9 @@ func (s *Server) Issue(ctx context.Context, number int) (forge.Issue, error) {
 // Issues returns the issues that match, newest first.
 func (s *Server) Issues(ctx context.Context, q forge.Query, limit int) (found []forge.Issue, err error) {
 	state := map[string]string{"": "opened", "open": "opened", "closed": "closed"}[q.State] // all is the default
-	err = pages(func(page url.Values) ([]issue, *http.Response, error) {
-		page.Set("per_page", strconv.Itoa(min(pageSize, limit)))
-		return get[[]issue](ctx, s, filtered(page, "state", state, "scope", "all", "order_by", "created_at", "sort", "desc", "labels", strings.Join(q.Labels, ","),
+	err = rest.Pages(func(page url.Values) ([]issue, *http.Response, error) {
+		page.Set("per_page", strconv.Itoa(min(rest.PageSize, limit)))
+		return rest.Get[[]issue](ctx, s.transport, rest.Filtered(page, "state", state, "scope", "all", "order_by", "created_at", "sort", "desc", "labels", strings.Join(q.Labels, ","),
 			"milestone", q.Milestone, "assignee_username", q.Assignee, "author_username", q.Author, "search", q.Text), "issues")
 	}, func(i issue) bool {
 		found = append(found, i.convert())
@@ -40,7 +41,7 @@ func (s *Server) Issues(ctx context.Context, q forge.Query, limit int) (found []
 // CreateIssue opens an issue.
 func (s *Server) CreateIssue(ctx context.Context, title, body string) (forge.Issue, error) {
 	var made issue
-	_, err := s.call(ctx, request{method: http.MethodPost, path: "issues", in: map[string]string{"title": title, "description": body}, out: &made})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPost, Path: "issues", In: map[string]string{"title": title, "description": body}, Out: &made})
 	if err != nil {
 		return forge.Issue{}, s.wrap(err, "open an issue")
 	}
@@ -49,7 +50,7 @@ func (s *Server) CreateIssue(ctx context.Context, title, body string) (forge.Iss
 
 // CloseIssue closes an issue.
 func (s *Server) CloseIssue(ctx context.Context, number int) error {
-	_, err := s.call(ctx, request{method: http.MethodPut, path: "issues/%d", args: []any{number}, in: map[string]string{"state_event": "close"}})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPut, Path: "issues/%d", Args: []any{number}, In: map[string]string{"state_event": "close"}})
 	return s.wrap(err, "close issue %d", number)
 }
 
@@ -73,7 +74,7 @@ func (s *Server) Label(ctx context.Context, on forge.Subject, add, remove []stri
 	if len(in) == 0 {
 		return nil
 	}
-	_, err := s.call(ctx, request{method: http.MethodPut, path: pathOf(on), args: []any{on.Number}, in: in})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPut, Path: pathOf(on), Args: []any{on.Number}, In: in})
 	return s.wrap(err, "label %s", on)
 }
 
@@ -93,8 +94,8 @@ func (s *Server) Remarks(ctx context.Context, on forge.Subject) (found []forge.R
 
 // notes reads all notes, oldest first.
 func (s *Server) notes(ctx context.Context, on forge.Subject, each func(note)) error {
-	return pages(func(page url.Values) ([]note, *http.Response, error) {
-		return get[[]note](ctx, s, filtered(page, "sort", "asc", "order_by", "created_at"), pathOf(on)+"/notes", on.Number)
+	return rest.Pages(func(page url.Values) ([]note, *http.Response, error) {
+		return rest.Get[[]note](ctx, s.transport, rest.Filtered(page, "sort", "asc", "order_by", "created_at"), pathOf(on)+"/notes", on.Number)
 	}, func(n note) bool {
 		each(n)
 		return true
@@ -104,7 +105,7 @@ func (s *Server) notes(ctx context.Context, on forge.Subject, each func(note)) e
 // CreateRemark writes a note.
 func (s *Server) CreateRemark(ctx context.Context, on forge.Subject, body string) (forge.Remark, error) {
 	var made note
-	_, err := s.call(ctx, request{method: http.MethodPost, path: pathOf(on) + "/notes", args: []any{on.Number}, in: map[string]string{"body": body}, out: &made})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPost, Path: pathOf(on) + "/notes", Args: []any{on.Number}, In: map[string]string{"body": body}, Out: &made})
 	if err == nil && made.ID == 0 { // a text of orders alone is obeyed, and leaves no note
 		err = errNoData
 	}
@@ -116,14 +117,14 @@ func (s *Server) CreateRemark(ctx context.Context, on forge.Subject, body string
 
 // EditRemark changes a note.
 func (s *Server) EditRemark(ctx context.Context, on forge.Subject, id int64, body string) error {
-	_, err := s.call(ctx, request{method: http.MethodPut, path: pathOf(on) + "/notes/%d", args: []any{on.Number, id}, in: map[string]string{"body": body}})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPut, Path: pathOf(on) + "/notes/%d", Args: []any{on.Number, id}, In: map[string]string{"body": body}})
 	return s.wrap(err, "edit comment %d on %s", id, on)
 }
 
 // Acknowledge puts 👀 on a note. GitLab answers 404 if it is there already.
 func (s *Server) Acknowledge(ctx context.Context, remark forge.Remark) error {
-	_, err := s.call(ctx, request{method: http.MethodPost, path: pathOf(remark.On) + "/notes/%d/award_emoji", args: []any{remark.On.Number, remark.ID},
-		in: map[string]string{"name": "eyes"}})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPost, Path: pathOf(remark.On) + "/notes/%d/award_emoji", Args: []any{remark.On.Number, remark.ID},
+		In: map[string]string{"name": "eyes"}})
 	if err != nil && strings.Contains(err.Error(), "already been taken") {
 		return nil
 	}
@@ -136,7 +137,7 @@ func (s *Server) Links(ctx context.Context, number int) (links forge.Links, err 
 		issue
 		Kind string `json:"link_type"`
 	}
-	related, _, err := get[[]relation](ctx, s, nil, "issues/%d/links", number)
+	related, _, err := rest.Get[[]relation](ctx, s.transport, nil, "issues/%d/links", number)
 	for _, r := range related {
 		if r.Kind == "is_blocked_by" && r.State == "opened" && strings.HasPrefix(r.Page, s.page+"/"+s.path+"/-/") {
 			links.Needs = append(links.Needs, r.IID)

@@ -61,8 +61,8 @@ func (s *Server) failedJobs(ctx context.Context, v forge.Verdict) (jobs []commit
 	if id == 0 {
 		return nil, nil
 	}
-	err = pages(func(page url.Values) ([]commitStatus, *http.Response, error) {
-		return get[[]commitStatus](ctx, s, filtered(page, "scope[]", "failed"), "pipelines/%d/jobs", id)
+	err = rest.Pages(func(page url.Values) ([]commitStatus, *http.Response, error) {
+		return rest.Get[[]commitStatus](ctx, s.transport, rest.Filtered(page, "scope[]", "failed"), "pipelines/%d/jobs", id)
 	}, func(c commitStatus) bool {
 		if !c.AllowFailure {
 			jobs = append(jobs, c)
@@ -76,7 +76,7 @@ func (s *Server) failedJobs(ctx context.Context, v forge.Verdict) (jobs []commit
 func (s *Server) log(ctx context.Context, job int64, limit int) ([]forge.StepLog, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, rest.CallTimeout, rest.ErrTimeout)
 	defer cancel()
-	req, err := s.prepared(ctx, request{method: http.MethodGet, path: "jobs/%d/trace", args: []any{job}})
+	req, err := s.transport.Request(ctx, rest.Call{Method: http.MethodGet, Path: "jobs/%d/trace", Args: []any{job}})
 	if err != nil {
 		return nil, err
 	}

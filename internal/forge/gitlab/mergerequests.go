@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // Proposal returns a merge request.
@@ -22,7 +23,7 @@ func (s *Server) Proposal(ctx context.Context, number int) (forge.Proposal, erro
 }
 
 func (s *Server) mergeRequest(ctx context.Context, number int) (m mergeRequest, err error) {
-	m, _, err = get[mergeRequest](ctx, s, nil, "merge_requests/%d", number)
+	m, _, err = rest.Get[mergeRequest](ctx, s.transport, nil, "merge_requests/%d", number)
 	return m, err
 }
 
@@ -34,8 +35,8 @@ func (s *Server) ProposalOf(ctx context.Context, fork, branch string) (newest fo
 			return newest, s.wrap(err, "find the fork %s", fork)
 		}
 	}
-	err = pages(func(page url.Values) ([]mergeRequest, *http.Response, error) {
-		return get[[]mergeRequest](ctx, s, filtered(page, "source_branch", branch, "scope", "all", "state", "all", "order_by", "created_at", "sort", "desc"), "merge_requests")
+	err = rest.Pages(func(page url.Values) ([]mergeRequest, *http.Response, error) {
+		return rest.Get[[]mergeRequest](ctx, s.transport, rest.Filtered(page, "source_branch", branch, "scope", "all", "state", "all", "order_by", "created_at", "sort", "desc"), "merge_requests")
 	}, func(m mergeRequest) bool {
 		if m.Branch == branch && (m.From == from.ID || fork == "" && m.From == m.Into) && m.IID > newest.Number {
 			newest = m.convert()
@@ -53,16 +54,16 @@ func (s *Server) ProposalOf(ctx context.Context, fork, branch string) (newest fo
 func (s *Server) Propose(ctx context.Context, p forge.Proposal) (forge.Proposal, error) {
 	var opened mergeRequest
 	asked := map[string]any{"source_branch": p.Branch, "target_branch": p.Base, "title": titled(p.Title, p.Draft), "description": p.Body, "remove_source_branch": false}
-	open := request{method: http.MethodPost, path: "merge_requests", out: &opened, in: asked}
+	open := rest.Call{Method: http.MethodPost, Path: "merge_requests", Out: &opened, In: asked}
 	if p.Fork != "" {
 		into, err := s.project(ctx)
 		if err != nil {
 			return forge.Proposal{}, s.wrap(err, "open a merge request of %q", p.Branch)
 		}
 		asked["target_project_id"] = into.ID
-		open.root, open.path, open.args = "projects", "%s/merge_requests", []any{p.Fork}
+		open.Root, open.Path, open.Args = "projects", "%s/merge_requests", []any{p.Fork}
 	}
-	_, err := s.call(ctx, open)
+	_, err := s.transport.Do(ctx, open)
 	if f, conflicts := status(err, http.StatusConflict); conflicts {
 		err = fmt.Errorf("%w: the server says %q", forge.ErrExists, f.Message)
 	}
@@ -76,14 +77,14 @@ func (s *Server) Propose(ctx context.Context, p forge.Proposal) (forge.Proposal,
 
 // EditProposal changes title, body and draft.
 func (s *Server) EditProposal(ctx context.Context, p forge.Proposal) error {
-	_, err := s.call(ctx, request{method: http.MethodPut, path: "merge_requests/%d", args: []any{p.Number},
-		in: map[string]string{"title": titled(p.Title, p.Draft), "description": p.Body}})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPut, Path: "merge_requests/%d", Args: []any{p.Number},
+		In: map[string]string{"title": titled(p.Title, p.Draft), "description": p.Body}})
 	return s.wrap(err, "edit merge request %d", p.Number)
 }
 
 // CloseProposal closes a merge request.
 func (s *Server) CloseProposal(ctx context.Context, number int) error {
-	_, err := s.call(ctx, request{method: http.MethodPut, path: "merge_requests/%d", args: []any{number}, in: map[string]string{"state_event": "close"}})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPut, Path: "merge_requests/%d", Args: []any{number}, In: map[string]string{"state_event": "close"}})
 	return s.wrap(err, "close merge request %d", number)
 }
 
@@ -116,7 +117,7 @@ func (m mergeRequest) mergeable(head string) error {
 }
 
 func (s *Server) merge(ctx context.Context, number int, head, message string) error {
-	_, refused := s.call(ctx, request{method: http.MethodPut, path: "merge_requests/%d/merge", args: []any{number}, in: map[string]any{
+	_, refused := s.transport.Do(ctx, rest.Call{Method: http.MethodPut, Path: "merge_requests/%d/merge", Args: []any{number}, In: map[string]any{
 		"sha": head, "merge_commit_message": message, "squash_commit_message": message, "should_remove_source_branch": false,
 	}})
 	var f *forge.Failure
@@ -146,7 +147,7 @@ func (s *Server) merge(ctx context.Context, number int, head, message string) er
 
 // Queued reports whether a merge request is on the merge train. GitLab remembers those that were.
 func (s *Server) Queued(ctx context.Context, number int) (bool, error) {
-	car, _, err := get[struct{ Status string }](ctx, s, nil, "merge_trains/merge_requests/%d", number)
+	car, _, err := rest.Get[struct{ Status string }](ctx, s.transport, nil, "merge_trains/merge_requests/%d", number)
 	if errors.Is(err, forge.ErrNotFound) {
 		return false, nil
 	}
@@ -159,7 +160,7 @@ func (s *Server) Enqueue(ctx context.Context, number int, head string) error {
 	if there, err := s.Queued(ctx, number); there || err != nil {
 		return err
 	}
-	_, err := s.call(ctx, request{method: http.MethodPost, path: "merge_trains/merge_requests/%d", args: []any{number}, in: map[string]any{"sha": head}})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPost, Path: "merge_trains/merge_requests/%d", Args: []any{number}, In: map[string]any{"sha": head}})
 	if f, conflicts := status(err, http.StatusConflict); conflicts {
 		err = fmt.Errorf("%w: the server says %q", forge.ErrHeadMoved, f.Message)
 	}

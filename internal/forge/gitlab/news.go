@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // maxChanges bounds one look at the news of each kind; the next one goes on.
@@ -41,8 +42,8 @@ func (s *Server) changed(ctx context.Context, pull bool, since time.Time) (found
 	if !since.IsZero() {
 		after = since.UTC().Format(time.RFC3339Nano)
 	}
-	err = pages(func(page url.Values) ([]issue, *http.Response, error) { // a merge request has the fields that are read here
-		return get[[]issue](ctx, s, filtered(page, "scope", "all", "order_by", "updated_at", "sort", "asc", "updated_after", after), path)
+	err = rest.Pages(func(page url.Values) ([]issue, *http.Response, error) { // a merge request has the fields that are read here
+		return rest.Get[[]issue](ctx, s.transport, rest.Filtered(page, "scope", "all", "order_by", "updated_at", "sort", "asc", "updated_after", after), path)
 	}, func(i issue) bool {
 		found = append(found, forge.Change{On: forge.Subject{Number: i.IID, Pull: pull}, Labels: i.Labels, Closed: i.State != "opened" && i.State != "locked", UpdatedAt: i.UpdatedAt})
 		return len(found) < maxChanges
@@ -77,8 +78,8 @@ func (s *Server) Labelings(ctx context.Context, number int) (found []forge.Label
 			Name string `json:"name"`
 		} `json:"label"`
 	}
-	err = pages(func(page url.Values) ([]event, *http.Response, error) {
-		return get[[]event](ctx, s, page, "issues/%d/resource_label_events", number)
+	err = rest.Pages(func(page url.Values) ([]event, *http.Response, error) {
+		return rest.Get[[]event](ctx, s.transport, page, "issues/%d/resource_label_events", number)
 	}, func(e event) bool {
 		if e.Action == "add" {
 			found = append(found, forge.Labeling{ID: e.ID, Label: e.Label.Name, By: e.User.Username, ByBot: e.User.Bot || isBot(e.User.Username), At: e.CreatedAt})

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // maxPipelines is how many pipelines of a commit are looked at.
@@ -26,7 +27,7 @@ func (s *Server) CIRuns(ctx context.Context, _ string, verdicts []forge.Verdict)
 		case job != 0 && !slices.ContainsFunc(slices.Collect(maps.Values(listed)), func(jobs []commitStatus) bool {
 			return slices.ContainsFunc(jobs, func(c commitStatus) bool { return c.ID == job })
 		}):
-			described, _, err := get[struct{ Pipeline struct{ ID int64 } }](ctx, s, nil, "jobs/%d", job)
+			described, _, err := rest.Get[struct{ Pipeline struct{ ID int64 } }](ctx, s.transport, nil, "jobs/%d", job)
 			if err != nil {
 				return nil, s.wrap(err, "read job %d", job)
 			}
@@ -48,8 +49,8 @@ func (s *Server) CIRuns(ctx context.Context, _ string, verdicts []forge.Verdict)
 
 // jobsOf returns the jobs of a pipeline with their earlier attempts, the oldest first.
 func (s *Server) jobsOf(ctx context.Context, pipeline int64) (jobs []commitStatus, err error) {
-	err = pages(func(page url.Values) ([]commitStatus, *http.Response, error) {
-		return get[[]commitStatus](ctx, s, filtered(page, "include_retried", "true"), "pipelines/%d/jobs", pipeline)
+	err = rest.Pages(func(page url.Values) ([]commitStatus, *http.Response, error) {
+		return rest.Get[[]commitStatus](ctx, s.transport, rest.Filtered(page, "include_retried", "true"), "pipelines/%d/jobs", pipeline)
 	}, func(c commitStatus) bool {
 		jobs = append(jobs, c)
 		return true
@@ -80,6 +81,6 @@ func failedAtFirst(jobs []commitStatus, wanted func(string) bool) (found []forge
 
 // Rerun starts a job again.
 func (s *Server) Rerun(ctx context.Context, run forge.CIRun) error {
-	_, err := s.call(ctx, request{method: http.MethodPost, path: "jobs/%d/retry", args: []any{run.ID}})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPost, Path: "jobs/%d/retry", Args: []any{run.ID}})
 	return s.wrap(err, "run job %d again", run.ID)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 var _ forge.Reviewable = (*Server)(nil)
@@ -34,7 +35,7 @@ func (s *Server) requestReviewers(ctx context.Context, number int, people []stri
 	before := len(ids)
 	for _, name := range people {
 		var found []user
-		if _, err := s.call(ctx, request{method: http.MethodGet, root: "users", query: url.Values{"username": {name}}, out: &found}); err != nil {
+		if _, err := s.transport.Do(ctx, rest.Call{Method: http.MethodGet, Root: "users", Query: url.Values{"username": {name}}, Out: &found}); err != nil {
 			return err
 		}
 		if len(found) == 0 {
@@ -47,6 +48,6 @@ func (s *Server) requestReviewers(ctx context.Context, number int, people []stri
 	if len(ids) == before {
 		return nil
 	}
-	_, err = s.call(ctx, request{method: http.MethodPut, path: "merge_requests/%d", args: []any{number}, in: map[string]any{"reviewer_ids": ids}})
+	_, err = s.transport.Do(ctx, rest.Call{Method: http.MethodPut, Path: "merge_requests/%d", Args: []any{number}, In: map[string]any{"reviewer_ids": ids}})
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 )
 
 // version is a state of a merge request's branch.
@@ -26,12 +27,12 @@ type judgement struct {
 // Reviews returns who approved, and who asks for changes. GitLab says when someone approved, and not what: it is the version that was there then.
 // A server that doesn't say when gives an approval of nothing.
 func (s *Server) Reviews(ctx context.Context, number int) (reviews []forge.Review, err error) {
-	approvals, _, err := get[struct {
+	approvals, _, err := rest.Get[struct {
 		By []judgement `json:"approved_by"`
-	}](ctx, s, nil, "merge_requests/%d/approvals", number)
+	}](ctx, s.transport, nil, "merge_requests/%d/approvals", number)
 	var versions []version
 	if err == nil && len(approvals.By) > 0 {
-		versions, _, err = get[[]version](ctx, s, url.Values{"per_page": {"100"}}, "merge_requests/%d/versions", number)
+		versions, _, err = rest.Get[[]version](ctx, s.transport, url.Values{"per_page": {"100"}}, "merge_requests/%d/versions", number)
 	}
 	for _, by := range approvals.By {
 		review := forge.Review{Author: by.User.Username, State: forge.Approved}
@@ -42,7 +43,7 @@ func (s *Server) Reviews(ctx context.Context, number int) (reviews []forge.Revie
 	}
 	var reviewers []judgement
 	if err == nil {
-		reviewers, _, err = get[[]judgement](ctx, s, nil, "merge_requests/%d/reviewers", number)
+		reviewers, _, err = rest.Get[[]judgement](ctx, s.transport, nil, "merge_requests/%d/reviewers", number)
 	}
 	for _, by := range reviewers {
 		if by.State == "requested_changes" && !slices.ContainsFunc(reviews, func(r forge.Review) bool { return r.Author == by.User.Username }) {
@@ -70,8 +71,8 @@ func at(versions []version, when time.Time) (head string) {
 func (s *Server) Threads(ctx context.Context, number int) (threads []forge.Thread, err error) {
 	m, err := s.mergeRequest(ctx, number)
 	if err == nil {
-		err = pages(func(page url.Values) ([]discussion, *http.Response, error) {
-			return get[[]discussion](ctx, s, page, "merge_requests/%d/discussions", number)
+		err = rest.Pages(func(page url.Values) ([]discussion, *http.Response, error) {
+			return rest.Get[[]discussion](ctx, s.transport, page, "merge_requests/%d/discussions", number)
 		}, func(d discussion) bool {
 			if len(d.Notes) > 0 && d.Notes[0].Type == diffNote {
 				threads = append(threads, s.thread(d, forge.OnPull(number), m.Head))
@@ -108,7 +109,7 @@ func (s *Server) thread(d discussion, on forge.Subject, head string) forge.Threa
 // Answer replies, and then resolves if asked to. An empty body is no reply.
 func (s *Server) Answer(ctx context.Context, number int, t forge.Thread, body string, resolve bool) error {
 	if body != "" {
-		_, err := s.call(ctx, request{method: http.MethodPost, path: "merge_requests/%d/discussions/%s/notes", args: []any{number, t.ID}, in: map[string]string{"body": body}})
+		_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPost, Path: "merge_requests/%d/discussions/%s/notes", Args: []any{number, t.ID}, In: map[string]string{"body": body}})
 		if err != nil {
 			return s.wrap(err, "answer in a thread of %d", number)
 		}
@@ -116,6 +117,6 @@ func (s *Server) Answer(ctx context.Context, number int, t forge.Thread, body st
 	if !resolve || t.Resolved {
 		return nil
 	}
-	_, err := s.call(ctx, request{method: http.MethodPut, path: "merge_requests/%d/discussions/%s", args: []any{number, t.ID}, in: map[string]bool{"resolved": true}})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPut, Path: "merge_requests/%d/discussions/%s", Args: []any{number, t.ID}, In: map[string]bool{"resolved": true}})
 	return s.wrap(err, "resolve a thread of %d", number)
 }

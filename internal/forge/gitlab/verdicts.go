@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/rest"
 	"signalbox/internal/lazy"
 )
 
@@ -53,8 +54,8 @@ func (s *Server) Verdicts(ctx context.Context, commit string) ([]forge.Verdict, 
 
 // statuses reads a list of statuses or jobs. sha is the commit that they are of.
 func (s *Server) statuses(ctx context.Context, sha, path string, args ...any) (all []commitStatus, err error) {
-	err = pages(func(page url.Values) ([]commitStatus, *http.Response, error) {
-		return get[[]commitStatus](ctx, s, page, path, args...)
+	err = rest.Pages(func(page url.Values) ([]commitStatus, *http.Response, error) {
+		return rest.Get[[]commitStatus](ctx, s.transport, page, path, args...)
 	}, func(c commitStatus) bool {
 		if c.SHA == sha || c.SHA == "" {
 			all = append(all, c)
@@ -84,12 +85,12 @@ const maxMerges = 3
 // headPipeline is the newest pipeline of the open merge request with this head, if it ran on exactly the commit, or on its merge with the base;
 // nil if there is none. One of statuses alone is taken only if there is no other: GitLab itself shows it first as soon as anyone reports a status.
 func (s *Server) headPipeline(ctx context.Context, commit string) (external *pipeline, err error) {
-	found, _, err := get[[]mergeRequest](ctx, s, nil, "repository/commits/%s/merge_requests", commit)
+	found, _, err := rest.Get[[]mergeRequest](ctx, s.transport, nil, "repository/commits/%s/merge_requests", commit)
 	i := slices.IndexFunc(found, func(m mergeRequest) bool { return m.Head == commit && m.State == "opened" })
 	if err != nil || i < 0 {
 		return nil, err
 	}
-	all, _, err := get[[]pipeline](ctx, s, nil, "merge_requests/%d/pipelines", found[i].IID)
+	all, _, err := rest.Get[[]pipeline](ctx, s.transport, nil, "merge_requests/%d/pipelines", found[i].IID)
 	slices.SortFunc(all, func(a, b pipeline) int { return cmp.Compare(b.ID, a.ID) })
 	merges := 0
 	for _, p := range all {
@@ -112,9 +113,9 @@ func (s *Server) headPipeline(ctx context.Context, commit string) (external *pip
 
 // merges reports whether a commit is a merge of another one. GitLab's own merges with the base are on no branch.
 func (s *Server) merges(ctx context.Context, merge, commit string) (bool, error) {
-	m, _, err := get[struct {
+	m, _, err := rest.Get[struct {
 		Parents []string `json:"parent_ids"`
-	}](ctx, s, nil, "repository/commits/%s", merge)
+	}](ctx, s.transport, nil, "repository/commits/%s", merge)
 	if errors.Is(err, forge.ErrNotFound) {
 		return false, nil
 	}
@@ -160,7 +161,7 @@ func worst(of []forge.Verdict) forge.VerdictState {
 
 // Required reads what the project and the branch's protection ask for. Plans without rules of approval answer 403 or 404 to that.
 func (s *Server) Required(ctx context.Context, name string) (asked forge.Requirements, err error) {
-	b, _, err := get[branch](ctx, s, nil, "repository/branches/%s", name)
+	b, _, err := rest.Get[branch](ctx, s.transport, nil, "repository/branches/%s", name)
 	var p project
 	if err == nil {
 		p, err = s.project(ctx)
@@ -214,8 +215,8 @@ func (r rule) concerns(name string, protected bool) bool {
 }
 
 func (s *Server) rules(ctx context.Context) (all []rule, err error) {
-	err = pages(func(page url.Values) ([]rule, *http.Response, error) {
-		return get[[]rule](ctx, s, page, "approval_rules")
+	err = rest.Pages(func(page url.Values) ([]rule, *http.Response, error) {
+		return rest.Get[[]rule](ctx, s.transport, page, "approval_rules")
 	}, func(r rule) bool {
 		all = append(all, r)
 		return true
@@ -232,7 +233,7 @@ func (s *Server) Publish(ctx context.Context, commit string, v forge.Verdict) er
 	if v.Page != "" {
 		in["target_url"] = v.Page
 	}
-	_, err := s.call(ctx, request{method: http.MethodPost, path: "statuses/%s", args: []any{commit}, in: in})
+	_, err := s.transport.Do(ctx, rest.Call{Method: http.MethodPost, Path: "statuses/%s", Args: []any{commit}, In: in})
 	if f, refused := status(err, http.StatusBadRequest); refused && strings.Contains(f.Message, "Cannot transition status") {
 		return nil
 	}

@@ -65,7 +65,9 @@ func newHarness(t *testing.T, withRemote bool) forgetest.Harness {
 			return verdict(ctx, t, h.Project, c)
 		})
 	}
-	h.Kill = func(t *testing.T, n int, operation forgetest.Operation) bool { return hostedtest.Kill(t, h.Project, n, operation) }
+	h.Kill = func(t *testing.T, n int, operation forgetest.Operation) bool {
+		return hostedtest.Kill(t, h.Project, n, operation)
+	}
 	request, err := h.Open(t).Request(t.Context(), "RQ-20261120-007")
 	if err != nil {
 		t.Fatal(err)

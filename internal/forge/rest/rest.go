@@ -24,6 +24,11 @@ type Config struct {
 	// API is the address that all calls are below, with a slash at the end. Vendor is its name in messages.
 	API    *url.URL
 	Vendor string
+	// Repository is what the paths of the repository's calls begin with, below API. Header is sent with every call.
+	Repository string
+	Header     map[string]string
+	// Refusal judges an answer that is no success.
+	Refusal func(resp *http.Response, body []byte) error
 	// Token returns the token for the next call, and Sign shows it.
 	Token func(context.Context) (string, error)
 	Sign  func(r *http.Request, token string)
@@ -154,10 +159,4 @@ func Next(h http.Header) url.Values {
 		}
 	}
 	return nil
-}
-
-// NextPage is the number of the next page; 0 if there is none.
-func NextPage(h http.Header) int {
-	number, _ := strconv.Atoi(Next(h).Get("page")) // 0 if it is none
-	return number
 }

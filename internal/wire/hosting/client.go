@@ -11,9 +11,9 @@ import (
 
 	"signalbox/internal/config"
 	"signalbox/internal/forge/budget"
-	"signalbox/internal/forge/gitea"
 	"signalbox/internal/forge/github"
 	"signalbox/internal/forge/gitlab"
+	"signalbox/internal/forge/rest"
 )
 
 const (
@@ -34,14 +34,9 @@ func (c Config) client(owner string) (*budget.Transport, *http.Client, error) {
 		ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: roots()}, TLSHandshakeTimeout: connectTimeout,
 		IdleConnTimeout: keepTimeout, MaxIdleConnsPerHost: maxConnections, DialContext: (&net.Dialer{Timeout: connectTimeout}).DialContext,
 	}
-	counted := budget.Config{Base: &learning{RoundTripper: over, learn: c.Redact.Add}, Folder: budget.Folder(c.Within("."), c.Env), Now: c.Clock, Logger: c.Logger}
-	switch c.Settings.Driver {
-	case config.ForgeGitea:
-		counted.Kind = gitea.Kind
-	case config.ForgeGitLab:
-		counted.Kind = gitlab.Kind
-	default:
-		counted.Kind, counted.Limit, counted.Query, counted.FreeUnchanged = github.Kind, github.Limit, github.Query, true
+	counted := budget.Config{Base: &learning{RoundTripper: over, learn: c.Redact.Add}, Kind: rest.Kind, Folder: budget.Folder(c.Within("."), c.Env), Now: c.Clock, Logger: c.Logger}
+	if c.Settings.Driver == config.ForgeGitHub {
+		counted.Limit, counted.Query, counted.FreeUnchanged = github.Limit, github.Query, true
 	}
 	if app := c.Settings.App; app.ID != "" { // its tokens last an hour, and its installations have budgets of their own
 		counted.Credential = func(r *http.Request) string {
