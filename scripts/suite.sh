@@ -16,8 +16,9 @@ shared="$shared|TestATerminal|TestAtATerminal|TestHealWatch|TestARunningPass|Tes
 shared="$shared|TestNetworkConformance|TestOnlyOneCommandAtATime|TestConformance/HOME_kept|TestASecondSignalbox"
 # In these nothing runs beside anything: they judge, read or write texts, or walk every state of a run.
 alone=$(cd internal && go list . ./commandline ./config ./environment/detect ./health/... ./pipeline ./registry ./schema ./workflow/...)
-# Here too, of packages where other tests do share memory: thousands of histories, and of calls, one after the other.
-histories='TestWhateverBecomesOfWebhooksTheEndIsTheSame|TestAnHourOfFiftyRuns'
+# Here too, of packages where the race detector watches another test go the same way: thousands of histories, and of calls, one after the other, and
+# runs on a forge that fails in thirty ways.
+repeated='TestWhateverBecomesOfWebhooksTheEndIsTheSame|TestAnHourOfFiftyRuns|TestWhateverAForgeDoesTheRunSaysWhatToType|TestARunSurvivesEveryLostAnswer'
 # The longest come first, so that no core is idle at the end.
 longest='./internal/environment/container ./internal/store ./internal/forge/local ./internal/session ./internal/git'
 agents='./internal/agent/claude ./internal/agent/codex ./internal/agent/opencode ./internal/agent/pi ./internal/agent/gemini'
@@ -48,14 +49,14 @@ plain)
 	# Most stories wait for programs most of the time. Those that the race detector watches run once, there.
 	failed=
 	go test $quick $again -timeout 75m $alone || failed=1
-	go test $quick $again -run "$histories" ./internal/app/intake ./internal/forge/github || failed=1
+	go test $quick $again -run "$repeated" ./internal/app/intake ./internal/forge/github ./internal/perform || failed=1
 	go test $quick $again -timeout 75m -parallel "$(($(nproc) * 2))" ${race:+-skip "$shared"} $plain || failed=1
 	[ -z "$failed" ]
 	;;
 raced)
 	failed=
 	[ -z "$race" ] || export CGO_ENABLED=1
-	go test $quick $again $race -skip "$histories" -timeout 75m $longest $(without "$plain $alone") || failed=1
+	go test $quick $again $race -skip "$repeated" -timeout 75m $longest $(without "$plain $alone") || failed=1
 	[ -z "$race" ] || {
 		go test $quick $again -race -timeout 75m -run "$shared" ./internal/cli ./internal/environment/clone || failed=1
 	}

@@ -35,7 +35,8 @@ func realAgent(t *testing.T, name, driver string) (it, environment string) {
 	if name == "opencode" {
 		list := filepath.Join(t.TempDir(), "lists", "models.json")
 		writeFile(t, list, "{}", 0o600)
-		it, environment = it+fmt.Sprintf(", env: [%q, %q]", "OPENCODE_MODELS_PATH="+list, modeltest.CompileLess), fmt.Sprintf("{read: [%q]}", list)
+		variables := append([]string{"OPENCODE_MODELS_PATH=" + list}, modeltest.Lean...)
+		it, environment = it+fmt.Sprintf(", env: [%s]", strings.Join(variables, ", ")), fmt.Sprintf("{read: [%q]}", list)
 	}
 	return it, environment
 }

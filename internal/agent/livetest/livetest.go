@@ -9,6 +9,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -108,11 +109,16 @@ type session struct {
 }
 
 func newSession(t *testing.T, program string, make Make) *session {
-	s := &session{program: program, make: make, home: t.TempDir(), work: t.TempDir(), observe: func(modeltest.Exchange) {}, env: []string{modeltest.CompileLess}}
+	s := &session{program: program, make: make, home: t.TempDir(), work: t.TempDir(), observe: func(modeltest.Exchange) {}, env: slices.Concat(modeltest.Lean, lean(program))}
 	if err := os.Mkdir(filepath.Join(s.home, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// lean are variables for programs made with Node: what one start compiles serves the next, and no thread of V8's compiles ahead.
+func lean(program string) []string {
+	return []string{"NODE_COMPILE_CACHE=" + filepath.Join(filepath.Dir(filepath.Dir(program)), ".compiled"), "NODE_OPTIONS=--v8-pool-size=0"}
 }
 
 // unlisted gives opencode no list of models, because it takes a third of each start and the model of the test isn't in it.

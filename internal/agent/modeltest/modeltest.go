@@ -122,6 +122,6 @@ func Start(t testing.TB, config Config) *Server {
 // used counts as one to the standard library for longer.
 const handlersWait = 2 * time.Second
 
-// CompileLess is a variable for programs made with Bun, such as opencode: without their optimizing compiler, a start takes a third less
-// processor time, which pays off for calls of a few seconds.
-const CompileLess = "BUN_JSC_useDFGJIT=0"
+// Lean are variables for programs made with Bun, such as opencode: without their optimizing compiler, and with a garbage collector that doesn't work
+// ahead, a start takes two fifths less processor time, which pays off for calls of a few seconds.
+var Lean = []string{"BUN_JSC_useDFGJIT=0", "BUN_JSC_useConcurrentGC=0", "BUN_JSC_numberOfGCMarkers=1"}
