@@ -71,7 +71,7 @@ func (m *machine) askApproval() {
 	}
 	agree := "agree"
 	if to := j.Settings.PushesTo; to != "" {
-		agree = fmt.Sprintf("agree, and let %s be merged and pushed to %s", j.Base, to)
+		agree = fmt.Sprintf("agree to merge it into %s and push that to %s", j.Base, to)
 	}
 	next := []workflow.NextStep{r.Ask("look at it", workflow.VerbDiff), r.Ask(agree, workflow.VerbApprove), r.SendBack("or send it back")}
 	if j.SentBack() {
