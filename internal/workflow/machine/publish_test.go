@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -108,7 +109,7 @@ func TestAJobThatFailsRunsAgainOnce(t *testing.T) {
 	t.Parallel()
 	auto := ordinary(workflow.WorkflowSimple, true)
 	fails := answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
-		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksFailed, Rerunnable: true, Check: "lint", Summary: "lint", Candidate: workflow.Candidate{Head: run.Details.Head}}
+		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksFailed, Rerunnable: true, Check: "lint", Summary: "lint", Log: "boom", Candidate: workflow.Candidate{Head: run.Details.Head, Tree: "t1"}}
 	})
 	runsAgain := func(jobs ...string) act {
 		return answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
@@ -130,6 +131,20 @@ func TestAJobThatFailsRunsAgainOnce(t *testing.T) {
 	last := run.Details.Evidence[len(run.Details.Evidence)-1]
 	if note := run.Details.Phases[workflow.CIWatch].Note; !last.Passed || last.Check != "lint" || last.Commit != run.Details.Head || note != "passed on t1, lint at the second attempt" {
 		t.Errorf("the evidence is %+v, the note %q", last, note)
+	}
+}
+
+func TestAForgesFailedCheckIsNamedAndItsLogIsForTheAgent(t *testing.T) {
+	t.Parallel()
+	run := lived(t, ordinary(workflow.WorkflowSimple, true), untilPhase(workflow.CIWatch), answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
+		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksFailed, Check: "lint", Summary: "it failed", Log: "boom", Candidate: workflow.Candidate{Head: run.Details.Head, Tree: "t1"}}
+	}))
+	last := run.Details.Evidence[len(run.Details.Evidence)-1]
+	if last.Check != "lint" || last.Purpose != "check on the forge" || last.Tree != "" || last.Passed {
+		t.Errorf("the evidence is %+v", last)
+	}
+	if text := run.Details.Findings[0].Text; !strings.HasSuffix(text, "it failed\nboom") {
+		t.Errorf("the agent gets %q", text)
 	}
 }
 
