@@ -18,6 +18,7 @@ import (
 	"signalbox/internal/forge/github"
 	"signalbox/internal/forge/github/githubtest"
 	"signalbox/internal/forge/hosted"
+	"signalbox/internal/forge/rest"
 	"signalbox/internal/heal"
 	"signalbox/internal/health"
 	"signalbox/internal/redact"
@@ -125,7 +126,7 @@ func (h *hub) pass() (heal.Report, error) {
 	h.mu.Lock()
 	h.kill, h.dead = kill, false
 	h.mu.Unlock()
-	calls := budget.New(budget.Config{Base: h, Kind: github.Kind, Limit: github.Limit, Query: github.Query, FreeUnchanged: true, Now: h.clock.now})
+	calls := budget.New(budget.Config{Base: h, Kind: rest.Kind, Limit: github.Limit, Query: github.Query, FreeUnchanged: true, Now: h.clock.now})
 	driver, err := github.New(github.Config{URL: h.s.URL, Owner: githubtest.Owner, Name: githubtest.Name, Client: &http.Client{Transport: calls}, Now: h.clock.now,
 		Token: func(context.Context) (string, error) { return "ghp_ada", nil }})
 	if err != nil {
