@@ -90,6 +90,7 @@ func TestAnAgentHasARunCarriedOutThroughMCP(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, 1, "approve: auto", "approve: manual")
 	looking := p.connects(nil)
+	const document = "signalbox://runs/1/stage.json"
 	var listed struct{ Runs []struct{ Number int } }
 	if looking.calls(&listed, "list_runs", map[string]any{"state": "new"}); len(listed.Runs) != 1 || listed.Runs[0].Number != 1 {
 		t.Fatalf("it lists %+v", listed)
@@ -101,7 +102,6 @@ func TestAnAgentHasARunCarriedOutThroughMCP(t *testing.T) {
 	if refused := looking.calls(&begun, "start_run", map[string]any{"run": "1"}); refused != "" {
 		t.Fatal(refused)
 	}
-	const document = "signalbox://runs/1/stage.json"
 	if err := looking.Subscribe(t.Context(), &mcp.SubscribeParams{URI: document}); err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +127,9 @@ func TestAnAgentHasARunCarriedOutThroughMCP(t *testing.T) {
 	var diff struct {
 		Patch string
 		Files []struct{ Path string }
+		Next  int
 	}
-	if looking.calls(&diff, "get_diff", map[string]any{"run": "1"}); !strings.Contains(diff.Patch, "+echo hello 1") || len(diff.Files) == 0 {
+	if looking.calls(&diff, "get_diff", map[string]any{"run": "1", "from": -9}); diff.Next != 0 || !strings.Contains(diff.Patch, "+echo hello 1") || len(diff.Files) == 0 {
 		t.Errorf("the change is %+v", diff)
 	}
 	var log struct {
@@ -142,7 +143,7 @@ func TestAnAgentHasARunCarriedOutThroughMCP(t *testing.T) {
 	if err != nil || !strings.Contains(read.Contents[0].Text, `"APPROVAL_REQUIRED"`) {
 		t.Errorf("the document is %+v, %v", read, err)
 	}
-	for _, address := range []string{"signalbox://runs/1/..%2f..%2fconfig.yaml", "signalbox://runs/1/signals.json", "file:///etc/passwd"} {
+	for _, address := range []string{"signalbox://runs/1/..%2f..%2fconfig.yaml", "signalbox://runs/1/signals.json", "signalbox://runs/9/stage.json", "file:///etc/passwd"} {
 		if _, err := looking.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: address}); err == nil {
 			t.Errorf("%s is read", address)
 		}
@@ -165,7 +166,7 @@ func TestARunOutlivesTheClientThatStartedIt(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, 1, "approve: auto", "approve: manual")
 	c := p.connects(nil)
-	if refused := c.calls(nil, "start_run", map[string]any{"run": "1"}); refused != "" {
+	if refused := c.calls(nil, "start_run", map[string]any{"run": "requests/1.md"}); refused != "" {
 		t.Fatal(refused)
 	}
 	if refused := c.calls(nil, "start_run", map[string]any{"run": "1"}); !strings.Contains(refused, "another process works on request 1") {

@@ -55,7 +55,7 @@ func (s *server) addOrders() {
 				}
 				return nil, err
 			}
-			return s.starts(ctx, p, request.ID, in.Run, "run", "--", in.Run)
+			return s.starts(ctx, p, request.ID, request.ID, "run", "--", in.Run)
 		})
 	add(s, "stop", "Stop a run, so that it can be resumed; with cancel, for good.", ends,
 		func(ctx context.Context, c *call, in stopIn) (any, error) {
@@ -132,7 +132,8 @@ func (s *server) decide(ctx context.Context, c *call, ref string, o app.Order) (
 	if _, err := c.LeaveOnly(ctx, ref, o); err != nil {
 		return nil, err
 	}
-	return s.starts(ctx, c.App, found.Ref.RequestID, ref, "resume", "--", ref)
+	// Not resume, which would have the issue read again: what was written there since is no part of the decision.
+	return s.starts(ctx, c.App, found.Ref.RequestID, ref, "run", "--", found.Ref.RequestID)
 }
 
 // left leaves an order for the process that runs the run, and shows the run once that has taken it.

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"signalbox/internal/app"
@@ -12,7 +13,7 @@ import (
 const (
 	// page is how much text a page has, in bytes, unless it is asked for less. JSON may need twice as much.
 	page = 48 << 10
-	// maxFiles is how many files of a change are listed.
+	// maxFiles is how many files of a change are listed, if their names are not longer than page together.
 	maxFiles = 300
 	// lastLines is how many lines of a log are shown unless others are asked for, longLine how long one is, in runes.
 	lastLines = 200
@@ -57,6 +58,7 @@ func (s *server) addReading() {
 				return nil, err
 			}
 			logs := c.Logs(found.Ref)
+			in.From = max(0, in.From)
 			v := logged{Log: in.Log, From: in.From, Lines: []string{}}
 			if v.Logs, err = logs.Names(); err == nil && v.Log == "" && len(v.Logs) > 0 {
 				v.Log = v.Logs[len(v.Logs)-1]
@@ -100,8 +102,17 @@ func (s *server) addReading() {
 
 func (c *call) diff(ctx context.Context, run *workflow.Run, from int) (differs, error) {
 	change, err := c.Change(ctx, run)
+	from = max(0, from)
 	v := differs{Change: change}
-	if v.Files, v.MoreFiles = first(change.Files, maxFiles); err != nil || change.Head == "" || len(change.Files) == 0 {
+	size := 0
+	fit := slices.IndexFunc(change.Files, func(f app.ChangedFile) bool {
+		size += len(f.Path)
+		return size > page
+	})
+	if fit < 0 || fit > maxFiles {
+		fit = maxFiles
+	}
+	if v.Files, v.MoreFiles = first(change.Files, fit); err != nil || change.Head == "" || len(change.Files) == 0 {
 		return v, err
 	}
 	shown := &window{from: from}

@@ -38,39 +38,44 @@ func (s *server) addResources() {
 	}
 }
 
+// named returns what an address names: a request's number, and the document with its media type, which is empty if it names nothing.
+func named(address string) (ref, name, media string) {
+	m := uri.Regexp().FindStringSubmatch(address)
+	for _, d := range documents {
+		if m != nil && d.name == m[2] {
+			return m[1], m[2], d.media
+		}
+	}
+	return "", "", ""
+}
+
 // read returns a document of the latest run of a request.
 func (s *server) read(ctx context.Context, request *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	missing := sdk.ResourceNotFoundError(redact.Line(request.Params.URI, 200))
-	m := uri.Regexp().FindStringSubmatch(request.Params.URI)
-	if m == nil {
+	ref, name, media := named(request.Params.URI)
+	if media == "" {
 		return nil, missing
-	}
-	media := ""
-	for _, d := range documents {
-		if d.name == m[2] {
-			media = d.media
-		}
 	}
 	ctx, p, closeProject, err := s.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer closeProject()
-	found, err := p.Find(ctx, m[1])
-	if err != nil || media == "" {
+	found, err := p.Find(ctx, ref)
+	if err != nil {
 		return nil, missing
 	}
-	file, err := p.Document(found.Ref, m[2])
+	file, err := p.Document(found.Ref, name)
 	if err != nil {
 		return nil, missing
 	}
 	defer func() { _ = file.Close() }()
 	data, err := io.ReadAll(io.LimitReader(file, maxOut+1))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", m[2], err)
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	if len(data) > maxOut {
-		return nil, fmt.Errorf("%s has more than %d bytes: use get_run, get_log and get_diff", m[2], maxOut)
+		return nil, fmt.Errorf("%s has more than %d bytes: use get_run, get_log and get_diff", name, maxOut)
 	}
 	if media == "application/json" {
 		data, err = visible.JSON(data, p.Redact)
@@ -84,14 +89,26 @@ func (s *server) read(ctx context.Context, request *sdk.ReadResourceRequest) (*s
 type followed struct {
 	ctx context.Context
 	mu  sync.Mutex
-	by  map[string]context.CancelFunc
+	by  map[string]*following
 }
 
+// following is one of them.
+type following struct{ stop context.CancelFunc }
+
 // subscribe tells the client of each change of the run that a document belongs to.
-func (s *server) subscribe(_ context.Context, request *sdk.SubscribeRequest) error {
+func (s *server) subscribe(ctx context.Context, request *sdk.SubscribeRequest) error {
 	address := request.Params.URI
-	m := uri.Regexp().FindStringSubmatch(address)
-	if m == nil {
+	ref, _, media := named(address)
+	if media == "" {
+		return sdk.ResourceNotFoundError(redact.Line(address, 200))
+	}
+	ctx, p, closeProject, err := s.Open(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = p.Find(ctx, ref)
+	closeProject()
+	if err != nil { // there would never be news
 		return sdk.ResourceNotFoundError(redact.Line(address, 200))
 	}
 	f := &s.followed
@@ -103,24 +120,35 @@ func (s *server) subscribe(_ context.Context, request *sdk.SubscribeRequest) err
 	if len(f.by) == maxSubscriptions {
 		return fmt.Errorf("at most %d documents are watched at a time", maxSubscriptions)
 	}
-	ctx, cancel := context.WithCancel(f.ctx)
-	f.by[address] = cancel
+	following := &following{}
+	ctx, following.stop = context.WithCancel(f.ctx)
+	f.by[address] = following
 	go func() {
-		defer cancel()
-		if err := s.follow(ctx, address, m[1]); err != nil && ctx.Err() == nil {
+		defer f.ended(address, following)
+		if err := s.follow(ctx, address, ref); err != nil && ctx.Err() == nil {
 			s.Logger.Warn("follow a run for a client", "uri", address, "err", err)
 		}
 	}()
 	return nil
 }
 
+// ended makes room for another one, or for the same again.
+func (f *followed) ended(address string, x *following) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	x.stop()
+	if f.by[address] == x {
+		delete(f.by, address)
+	}
+}
+
 func (s *server) unsubscribe(_ context.Context, request *sdk.UnsubscribeRequest) error {
 	f := &s.followed
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if cancel, known := f.by[request.Params.URI]; known {
-		cancel()
-		delete(f.by, request.Params.URI)
+	x := f.by[request.Params.URI]
+	f.mu.Unlock()
+	if x != nil {
+		f.ended(request.Params.URI, x)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ type server struct {
 }
 
 func newServer(ctx context.Context, c Config) *server {
-	s := &server{Config: c, followed: followed{ctx: ctx, by: map[string]context.CancelFunc{}}}
+	s := &server{Config: c, followed: followed{ctx: ctx, by: map[string]*following{}}}
 	s.Server = sdk.NewServer(&sdk.Implementation{Name: "signalbox", Title: "Signalbox", Version: c.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: c.Logger, SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
