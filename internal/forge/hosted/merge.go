@@ -59,6 +59,9 @@ func (f *Forge) merge(ctx context.Context, pr forge.PullRequest, p forge.Proposa
 	if p.Head != checked.Head {
 		return pr, fmt.Errorf("the forge has %q at another commit than %s: %w", pr.Branch, checked.Head, forge.ErrHeadMoved)
 	}
+	if p.Base != pr.Base { // the server would merge into a branch with which nothing was tested
+		return pr, &forge.Failure{Kind: forge.Refused, Err: fmt.Errorf("someone changed its base from %q to %q: change it back on its page, then resume", pr.Base, redact.Line(p.Base, maxTitle))}
+	}
 	repository, err := f.Server.Repository(ctx)
 	if err != nil {
 		return pr, fmt.Errorf("ask the forge for the repository: %w", err)
