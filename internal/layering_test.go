@@ -117,19 +117,20 @@ var packages = map[string][]string{
 	"mcp/clients":                         {"problem"},                                                                                                                                                                                                                                   // other programs' configurations: it knows nothing of a project
 	"problem":                             {"forge", "store"},                                                                                                                                                                                                                            // whose errors have a kind of end
 	"wire":                                {"*"},                                                                                                                                                                                                                                         // builds what a configuration asks for, so it alone names drivers
+	"wire/folder":                         {},                                                                                                                                                                                                                                            // files alone: nothing of a project is obeyed before its folder is known
 	"wire/hosting":                        {"commandline", "config", "forge", "forge/budget", "forge/gitea", "forge/github", "forge/gitlab", "forge/hosted", "forge/local", "forge/rest", "perform", "problem", "process", "redact", "store"},                                            // the drivers of servers, who we are there, and whether tokens travel safely
 	"app":                                 {"agent", "agreement", "commandline", "config", "engine", "forge", "git", "heal", "health", "lazy", "perform", "permission", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "workflow"}, // names no driver and prints nothing: wire has built what it uses
 	"app/intake":                          {"app", "config", "engine", "forge", "forge/budget", "problem", "redact", "store", "store/strict", "workflow"},                                                                                                                                // takes orders from the forge; what carries the runs is handed in
 	"app/background":                      {"app", "problem", "process"},                                                                                                                                                                                                                 // processes that outlive a front end
 	"app/starter":                         {"app", "config", "problem", "wire"},
 	"app/environments":                    {"app", "commandline", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
-	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "workflow"},
-	"app/sessions":                        {"agent", "app", "commandline", "config", "engine", "forge", "git", "perform", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "workflow"},
+	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "wire/folder", "workflow"},
+	"app/sessions":                        {"agent", "app", "commandline", "config", "engine", "forge", "git", "perform", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "wire/folder", "workflow"},
 	"app/ci":                              {"app", "app/intake", "engine", "forge", "git", "lazy", "place", "problem", "process", "registry", "store", "store/bundle", "wire", "workflow"}, // which of two states of a run counts
 	"app/documents":                       {"app", "problem", "schema", "store", "store/strict"},
 	"app/doctor":                          {"app", "agent", "commandline", "config", "environment", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"}, // a use case too long for app
 	// A noun of the command line parses, calls app and shows.
-	"cli/command":  {"app", "commandline", "problem", "process", "redact", "redact/visible", "store", "wire", "workflow"},
+	"cli/command":  {"app", "commandline", "problem", "process", "redact", "redact/visible", "store", "wire", "wire/folder", "workflow"},
 	"cli/display":  {"agent", "app", "cli/command", "commandline", "git", "pipeline", "problem", "redact", "redact/visible", "registry", "store", "wire", "workflow"},
 	"cli/ci":       {"app", "app/ci", "app/intake", "cli/command", "cli/display", "pipeline", "redact"},
 	"cli/document": {"app/documents", "cli/command", "problem", "redact", "redact/visible", "schema", "store"},
@@ -139,7 +140,7 @@ var packages = map[string][]string{
 	"cli/mcp":      {"cli/command", "mcp/clients", "problem", "redact"},
 	"cli/issue":    {"app", "cli/command", "cli/display", "problem", "redact", "registry", "store", "wire"},
 	"cli/run":      {"app", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "wire", "workflow"},
-	"cli/session":  {"agent", "app", "app/sessions", "cli/command", "cli/display", "commandline", "problem", "redact", "registry", "session", "session/terminal", "wire", "workflow"},
+	"cli/session":  {"agent", "app", "app/sessions", "cli/command", "cli/display", "commandline", "problem", "redact", "registry", "session", "session/terminal", "wire", "wire/folder", "workflow"},
 	"cli":          {"app", "app/doctor", "app/starter", "cli/ci", "cli/command", "cli/document", "cli/env", "cli/forge", "cli/heal", "cli/issue", "cli/mcp", "cli/run", "cli/session", "commandline", "config", "engine", "git/gitcmd", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},
 	"cmd/*":        {"*"},
 }

@@ -13,6 +13,7 @@ import (
 
 	"signalbox/internal/agent"
 	"signalbox/internal/config"
+	"signalbox/internal/wire/folder"
 )
 
 // Installed is one agent on this machine.
@@ -51,7 +52,7 @@ func (a *Opener) look(ctx context.Context, v vendor) Installed {
 	i := Installed{Driver: v.Driver, Name: v.Title, Install: v.Install}
 	driver, err := v.Build(agent.Settings{Name: v.Driver, Permissions: agent.Everything})
 	if err == nil {
-		root, gitDir, outside := DocumentsRoot(a.Dir) // the project around, found without running a program
+		root, gitDir, outside := folder.Root(a.Dir) // the project around, found without running a program
 		if outside != nil || gitDir == "" {
 			root = ""
 		}

@@ -18,6 +18,7 @@ import (
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/store"
+	"signalbox/internal/wire/folder"
 	"signalbox/internal/workflow"
 	"signalbox/internal/workflow/budget"
 )
@@ -72,14 +73,14 @@ func (p *Project) Agent(ctx context.Context, name string, c config.Agent) (built
 		if err != nil {
 			return nil, fmt.Errorf("find own program: %w", err)
 		}
-		built, err = replay.New(replay.Config{Name: name, Program: []string{self, ReplayAgentName}, Script: Within(p.Root, c.Script), Env: c.Env})
+		built, err = replay.New(replay.Config{Name: name, Program: []string{self, ReplayAgentName}, Script: folder.Within(p.Root, c.Script), Env: c.Env})
 		if err != nil {
 			return nil, err
 		}
 	default:
 		args := slices.Concat(c.Command, c.Args)
 		if strings.Contains(args[0], "/") {
-			args[0] = Within(p.Root, args[0])
+			args[0] = folder.Within(p.Root, args[0])
 		}
 		built, err = command.New(command.Config{Name: name, Command: args, Prompt: command.Prompt(c.Prompt), Env: c.Env})
 	}
@@ -113,7 +114,7 @@ func (p *Project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 	}
 	program := c.Program
 	if strings.Contains(program, "/") {
-		program = Within(p.Root, program)
+		program = folder.Within(p.Root, program)
 	}
 	built, err := v.Build(agent.Settings{Name: name, Program: program, Model: c.Model, Args: c.Args, Env: c.Env,
 		Permissions: agent.Permissions(permissions), ProjectSettings: c.ProjectSettings})

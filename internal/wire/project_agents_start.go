@@ -20,6 +20,7 @@ import (
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
+	"signalbox/internal/wire/folder"
 	"signalbox/internal/workflow"
 )
 
@@ -152,7 +153,7 @@ func (p *Project) Starting(name string, c config.Agent) func(context.Context, pr
 		path = c.Command[0]
 	}
 	if strings.Contains(path, "/") {
-		path = Within(p.Root, path)
+		path = folder.Within(p.Root, path)
 	}
 	program := agent.Program{Agent: name, Title: v.Title, Oldest: v.Oldest, Install: v.Install, Args: []string{path}, Env: c.Env}
 	if !known {

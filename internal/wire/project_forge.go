@@ -8,6 +8,7 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
+	"signalbox/internal/wire/folder"
 	"signalbox/internal/wire/hosting"
 )
 
@@ -30,7 +31,7 @@ func (p *Project) forge() forge.Forge {
 		return hosting.ForkAddress(p.Config.Forge, remotes, fork)
 	}
 	p.Hosted = hosting.New(hosting.Config{Settings: p.Config.Forge, Remote: p.remote, Fork: c.Forks, Files: local.New(c), Store: p.Store, Exec: p.Host(), Env: p.Env,
-		Proxy: p.Proxy(), Roots: p.Certificates, Redact: p.Redact, Within: func(path string) string { return Within(p.Root, path) }, Clock: time.Now, Logger: p.Log})
+		Proxy: p.Proxy(), Roots: p.Certificates, Redact: p.Redact, Within: func(path string) string { return folder.Within(p.Root, path) }, Clock: time.Now, Logger: p.Log})
 	return p.Hosted
 }
 

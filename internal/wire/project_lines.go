@@ -21,6 +21,7 @@ import (
 	"signalbox/internal/lazy"
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
+	"signalbox/internal/wire/folder"
 )
 
 // Line is one line for sh that runs of the project start.
@@ -230,7 +231,7 @@ func (p *Project) setsUpBefore(ctx context.Context, l Line) bool {
 // hasModule reports whether the module of Python that a line starts is in the project or where commands run; true if that can't be found out.
 func (p *Project) hasModule(ctx context.Context, s start, base string) bool {
 	for _, name := range []string{s.module, s.module + ".py"} {
-		if f, known := p.find(ctx, base, Within(s.dir, name)); !known || !f.gone {
+		if f, known := p.find(ctx, base, folder.Within(s.dir, name)); !known || !f.gone {
 			return true
 		}
 	}
@@ -296,12 +297,12 @@ func startOf(line string) (s start) {
 			words = words[1:]
 			continue
 		case changes:
-			s.dir, words = Within(s.dir, words[1]), words[3:]
+			s.dir, words = folder.Within(s.dir, words[1]), words[3:]
 			continue
 		case !plainWord(words[0]):
 			return s
 		case strings.Contains(words[0], "/") && !filepath.IsAbs(words[0]):
-			s.shown, s.file = words[0], Within(s.dir, words[0])
+			s.shown, s.file = words[0], folder.Within(s.dir, words[0])
 			return s
 		}
 		s.program = words[0]
@@ -309,7 +310,7 @@ func startOf(line string) (s start) {
 			s.module = words[2]
 		}
 		if script := scriptAmong(words); script != "" {
-			s.by, s.shown, s.file = filepath.Base(s.program), script, Within(s.dir, script)
+			s.by, s.shown, s.file = filepath.Base(s.program), script, folder.Within(s.dir, script)
 		}
 		return s
 	}

@@ -18,6 +18,7 @@ import (
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
+	"signalbox/internal/wire/folder"
 	"signalbox/internal/workflow"
 )
 
@@ -77,7 +78,7 @@ func (p *Project) readable(container bool) []string {
 			case i > 0 && filepath.IsAbs(argument):
 				paths = append(paths, argument)
 			case i == 0 && container && strings.Contains(argument, "/"):
-				paths = append(paths, Within(p.Root, argument))
+				paths = append(paths, folder.Within(p.Root, argument))
 			}
 		}
 	}

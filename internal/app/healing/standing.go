@@ -16,6 +16,7 @@ import (
 	"signalbox/internal/problem"
 	"signalbox/internal/store"
 	"signalbox/internal/wire"
+	"signalbox/internal/wire/folder"
 )
 
 // Standing is the state of the self-healing loop, and who runs it.
@@ -118,7 +119,7 @@ func Every(o *app.Opener) (time.Duration, error) {
 // settings are those of the configuration; known is false if there is none. A broken configuration may not say what the user meant,
 // so it is an error.
 func settings(o *app.Opener) (settings config.Health, known bool, err error) {
-	root, _, err := wire.DocumentsRoot(o.Dir)
+	root, _, err := folder.Root(o.Dir)
 	if err != nil {
 		return settings, false, err
 	}
@@ -131,7 +132,7 @@ func settings(o *app.Opener) (settings config.Health, known bool, err error) {
 
 // wantsRepository refuses a folder outside of git, in which no pass is possible.
 func wantsRepository(o *app.Opener) error {
-	_, gitDir, err := wire.DocumentsRoot(o.Dir)
+	_, gitDir, err := folder.Root(o.Dir)
 	if err == nil && gitDir == "" {
 		err = fmt.Errorf("open repository %s: %w", o.Dir, git.ErrNotRepository)
 	}

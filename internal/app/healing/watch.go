@@ -16,7 +16,7 @@ import (
 	"signalbox/internal/health"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
-	"signalbox/internal/wire"
+	"signalbox/internal/wire/folder"
 )
 
 // unknownEvery is how soon a pass is tried again if nothing has said how often: the configuration can't be read.
@@ -73,7 +73,7 @@ func WriteOutputs(o *app.Opener, gate health.Gate, h health.State) error {
 	if path == "" {
 		return nil
 	}
-	root, _, err := wire.DocumentsRoot(o.Dir)
+	root, _, err := folder.Root(o.Dir)
 	if err != nil {
 		return err
 	}

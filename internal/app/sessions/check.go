@@ -13,6 +13,7 @@ import (
 	"signalbox/internal/problem"
 	"signalbox/internal/session"
 	"signalbox/internal/wire"
+	"signalbox/internal/wire/folder"
 )
 
 // A session that can't start is refused before an environment is made for it.
@@ -47,7 +48,7 @@ func (s *Sessions) agentThere(name string, c config.Agent) error {
 		return nil
 	}
 	if strings.Contains(program, "/") {
-		program = wire.Within(s.Root, program)
+		program = folder.Within(s.Root, program)
 	}
 	path, err := agent.Program{Agent: name, Args: []string{program}, Env: c.Env}.Find()
 	if err == nil {

@@ -16,6 +16,7 @@ import (
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/wire"
+	"signalbox/internal/wire/folder"
 )
 
 // Streams is the terminal, or its substitute.
@@ -77,7 +78,7 @@ func NewInvocation(s Streams) *Invocation {
 	bare := Console{s.In, s.Out, s.Err, s.Terminal, s.Color, s.Width}
 	a := &Invocation{Console: bare, Bare: bare, mask: &mask{}, Notices: &sync.WaitGroup{}}
 	a.Out, a.Err = maskedWriter{s.Out, a.mask}, maskedWriter{s.Err, a.mask}
-	a.Opener = &wire.Opener{Env: s.Env, Dir: wire.AboveClones(s.Dir), Clock: s.Clock, Warn: a.Warn, Mended: a.Mended, Learn: a.mask.use, Notices: a.Notices, AskTrust: a.AskTrust}
+	a.Opener = &wire.Opener{Env: s.Env, Dir: folder.AboveClones(s.Dir), Clock: s.Clock, Warn: a.Warn, Mended: a.Mended, Learn: a.mask.use, Notices: a.Notices, AskTrust: a.AskTrust}
 	return a
 }
 

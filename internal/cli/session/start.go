@@ -15,6 +15,7 @@ import (
 	"signalbox/internal/redact"
 	"signalbox/internal/session"
 	"signalbox/internal/wire"
+	"signalbox/internal/wire/folder"
 )
 
 func newSessionStart(a *command.Invocation) *cobra.Command {
@@ -95,7 +96,7 @@ func openToStart(ctx context.Context, a *command.Invocation, how *sessions.Start
 		p.Say(fmt.Sprintf("#%d begins with the work of %s, which is not merged yet", n, sessions.Numbers(needed)))
 	}
 	if a.Opener.Overrides.Program {
-		how.Program, how.Agent = wire.Within(p.Dir, how.Agent), ""
+		how.Program, how.Agent = folder.Within(p.Dir, how.Agent), ""
 	}
 	if _, c, err := p.SessionAgent(how.Agent, how.Program); err == nil {
 		p.WarnOfLogin(c)

@@ -1,4 +1,4 @@
-package wire
+package folder
 
 import (
 	"os"
@@ -30,7 +30,7 @@ func TestDocumentsAboveCountOnlyInAFolderOfTheUsersOwn(t *testing.T) {
 			}
 			must(t, os.Chmod(above, tc.mode))
 
-			root, gitDir, err := DocumentsRoot(here)
+			root, gitDir, err := Root(here)
 			want := here
 			if tc.count {
 				want = above
@@ -39,7 +39,7 @@ func TestDocumentsAboveCountOnlyInAFolderOfTheUsersOwn(t *testing.T) {
 				t.Errorf("root %q, git %q, %v; want %q", root, gitDir, err, want)
 			}
 			// Whoever goes into the folder has chosen it.
-			if root, _, err := DocumentsRoot(above); err != nil || root != above {
+			if root, _, err := Root(above); err != nil || root != above {
 				t.Errorf("from the folder itself: %q, %v", root, err)
 			}
 		})
