@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -22,6 +21,7 @@ import (
 	"signalbox/internal/engine"
 	"signalbox/internal/environment"
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/forgetest"
 	"signalbox/internal/git"
 	"signalbox/internal/place"
 	"signalbox/internal/process"
@@ -141,34 +141,9 @@ func begun(t *testing.T) fs.FS {
 		}
 		o.git("", "add", "file.txt")
 		o.git("", "commit", "-q", "-m", "Begin")
-		beginning.project = inMemory(t, o.root)
+		beginning.project = forgetest.InMemory(t, o.root)
 	})
 	return beginning.project
-}
-
-// inMemory reads a folder.
-func inMemory(t *testing.T, root string) fs.FS {
-	t.Helper()
-	all := fstest.MapFS{}
-	err := fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		file := &fstest.MapFile{Mode: info.Mode()}
-		if info.Mode().IsRegular() {
-			file.Data, err = os.ReadFile(filepath.Join(root, path))
-		}
-		all[path] = file
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
 
 // ask is git for what never has another answer: what a commit has, and the id of what is written.

@@ -15,6 +15,7 @@ import (
 
 	"signalbox/internal/engine"
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/forgetest"
 	"signalbox/internal/forge/github"
 	"signalbox/internal/forge/github/githubtest"
 	"signalbox/internal/forge/hosted"
@@ -77,7 +78,7 @@ func newOnForge(t *testing.T) *onForge {
 		o.git("", "config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
 		o.git("", "fetch", "-q", s.Repository, "main:refs/remotes/origin/main")
 		o.git("", "reset", "-q", "--hard", "origin/main")
-		published.project, published.server = inMemory(t, o.root), inMemory(t, s.Repository)
+		published.project, published.server = forgetest.InMemory(t, o.root), forgetest.InMemory(t, s.Repository)
 	})
 	o := &onForge{outsideFrom(t, published.project), s}
 	config, err := os.OpenFile(filepath.Join(o.root, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -54,8 +56,11 @@ func newHarness(t *testing.T, withRemote bool) forgetest.Harness {
 	h := forgetest.Harness{Project: newProject(t), Base: "main"}
 	if withRemote {
 		h.Remote = filepath.Join(t.TempDir(), "origin.git")
-		runGit(t, h.Project, "clone", "--quiet", "--bare", h.Project, h.Remote)
-		runGit(t, h.Project, "remote", "add", "origin", h.Remote)
+		bare, err := fs.Sub(begun.project, ".git")
+		if err = errors.Join(err, os.CopyFS(h.Remote, bare), appendTo(filepath.Join(h.Remote, "config"), "[core]\n\tbare = true\n"),
+			appendTo(filepath.Join(h.Project, ".git", "config"), "[remote \"origin\"]\n\turl = "+h.Remote+"\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var runs atomic.Int64
 	h.Runs = func() int { return int(runs.Load()) }
@@ -86,16 +91,38 @@ func openProject(t *testing.T, project string, test func(context.Context, local.
 	return f
 }
 
+// begun is the project of which the others are copies: making one takes git six programs, and its remote as many.
+var begun struct {
+	sync.Once
+	project fs.FS
+}
+
 // newProject is a repository with one request, committed on main.
 func newProject(t *testing.T) string {
 	t.Helper()
 	project := t.TempDir()
-	writeFile(t, filepath.Join(project, "requests", "007.md"), "---\nid: RQ-20261120-007\ntitle: Fix it\n---\nPlease.\n")
-	runGit(t, project, "init", "--quiet", "--initial-branch=main")
-	writeFile(t, filepath.Join(project, ".gitignore"), ".signalbox/\n")
-	runGit(t, project, "add", ".")
-	runGit(t, project, "commit", "--quiet", "-m", "First")
+	begun.Do(func() {
+		first := t.TempDir()
+		writeFile(t, filepath.Join(first, "requests", "007.md"), "---\nid: RQ-20261120-007\ntitle: Fix it\n---\nPlease.\n")
+		runGit(t, first, "init", "--quiet", "--template=", "--initial-branch=main")
+		writeFile(t, filepath.Join(first, ".gitignore"), ".signalbox/\n")
+		runGit(t, first, "add", ".")
+		runGit(t, first, "commit", "--quiet", "-m", "First")
+		begun.project = forgetest.InMemory(t, first)
+	})
+	if err := os.CopyFS(project, begun.project); err != nil {
+		t.Fatal(err)
+	}
 	return project
+}
+
+func appendTo(path, text string) error {
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
 }
 
 // verdict looks at the candidate itself, as tests in a clone of it would.
