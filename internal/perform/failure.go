@@ -116,18 +116,15 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 		e.Next = []workflow.NextStep{byGit("make it again", "branch", x.run.Details.Base, "COMMIT"), resume, x.run.GiveUp("or give the run up")}
 	case errors.Is(err, git.ErrNoSSH):
 		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.RemoteRefusesCode, false, workflow.CategoryGit, "the remote is reached by ssh, and there is no such program"
-		advise(workflow.Advice("install it: apt-get install openssh-client"),
-			workflow.Advice("or keep branches and merges on this machine: push: never in .signalbox/config.yaml"))
+		e.Next = append([]workflow.NextStep{workflow.Advice("install it: apt-get install openssh-client")}, x.onlyHere()...)
+		e.Next = append(e.Next, resume)
 	case errors.Is(err, forge.ErrRemote):
 		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.RemoteRefusesCode, mayPass(err), workflow.CategoryGit, "the remote refuses the merge"
 		if errors.Is(err, git.ErrUnreachable) {
 			e.Title = "the remote can't be reached"
 		}
 		e.Next = []workflow.NextStep{byGit("see why", "push", "--dry-run", "origin", x.run.Details.Base)}
-		if x.Access == nil { // on a server, a change has to be pushed
-			e.Next = append(e.Next, workflow.Advice("or keep branches and merges on this machine: push: never in .signalbox/config.yaml"))
-		}
-		e.Next = append(e.Next, resume)
+		e.Next = append(append(e.Next, x.onlyHere()...), resume)
 	case errors.As(err, &refused):
 		x.refused(&e, refused)
 	case errors.Is(err, forge.ErrNotFound):
@@ -151,6 +148,14 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 		advise(workflow.NextStep{Text: "see what is wrong", Verb: workflow.VerbDoctor})
 	}
 	return e
+}
+
+// onlyHere returns the step of a person who wants nothing pushed; none on a server, where a change has to be.
+func (x *execution) onlyHere() []workflow.NextStep {
+	if x.Access != nil {
+		return nil
+	}
+	return []workflow.NextStep{workflow.Advice("or keep branches and merges on this machine: push: never in .signalbox/config.yaml")}
 }
 
 // byGit returns a step that a person takes with git.
