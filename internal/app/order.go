@@ -205,5 +205,11 @@ func (o Order) Through(program string) Order {
 	return o
 }
 
+// WithoutNews returns the order as one that leaves the issue as the run knows it.
+func (o Order) WithoutNews() Order {
+	o.renews = false
+	return o
+}
+
 // Renews reports whether what people settled on the forge counts from now on.
 func (o Order) Renews() bool { return o.renews }

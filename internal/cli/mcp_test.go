@@ -102,6 +102,14 @@ func TestAnAgentHasARunCarriedOutThroughMCP(t *testing.T) {
 	if refused := looking.calls(&begun, "start_run", map[string]any{"run": "1"}); refused != "" {
 		t.Fatal(refused)
 	}
+	looking.calls(nil, "stop", map[string]any{"run": "1"})
+	looking.waits("1", "NEEDS_INPUT")
+	if refused := looking.calls(nil, "retry", map[string]any{"run": "1"}); !strings.Contains(refused, "only a failed run is retried") {
+		t.Errorf("a retry of what did not fail: %q", refused)
+	}
+	if refused := looking.calls(nil, "resume", map[string]any{"run": "1"}); refused != "" {
+		t.Fatal(refused)
+	}
 	if err := looking.Subscribe(t.Context(), &mcp.SubscribeParams{URI: document}); err != nil {
 		t.Fatal(err)
 	}

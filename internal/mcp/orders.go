@@ -59,18 +59,15 @@ func (s *server) addOrders() {
 		})
 	add(s, "stop", "Stop a run, so that it can be resumed; with cancel, for good.", ends,
 		func(ctx context.Context, c *call, in stopIn) (any, error) {
-			if in.Cancel {
-				return s.order(ctx, c, in.Run, app.Stop(true), "stop", "--cancel", "--", in.Run)
-			}
-			return s.order(ctx, c, in.Run, app.Stop(false), "stop", "--", in.Run)
+			return s.stop(ctx, c, in)
 		})
 	add(s, "resume", "Let a run that stopped continue. Answers at once.", acts,
 		func(ctx context.Context, c *call, in runIn) (any, error) {
-			return s.order(ctx, c, in.Run, app.Resume(false), "resume", "--", in.Run)
+			return s.decide(ctx, c, in.Run, app.Resume(false))
 		})
 	add(s, "retry", "Let a run that failed try its step again. Answers at once.", acts,
 		func(ctx context.Context, c *call, in runIn) (any, error) {
-			return s.order(ctx, c, in.Run, app.Retry(), "retry", "--", in.Run)
+			return s.decide(ctx, c, in.Run, app.Retry())
 		})
 	add(s, "reject", "Send a change that waits for approval back to its agent, and say what to change.", acts,
 		func(ctx context.Context, c *call, in rejectIn) (any, error) {
@@ -98,31 +95,38 @@ func (s *server) starts(ctx context.Context, p *app.App, request, ref string, co
 	return s.shown(&at), err
 }
 
-// order leaves an order for the process that runs the run. If there is none, a process of its own carries it out.
-func (s *server) order(ctx context.Context, c *call, ref string, o app.Order, command ...string) (any, error) {
-	found, err := c.Find(ctx, ref)
+// stop stops a run. If no process runs it, one of its own records that it is stopped.
+func (s *server) stop(ctx context.Context, c *call, in stopIn) (any, error) {
+	o, command := app.Stop(in.Cancel), []string{"stop", "--", in.Run}
+	if in.Cancel {
+		command = []string{"stop", "--cancel", "--", in.Run}
+	}
+	found, err := c.Find(ctx, in.Run)
 	if err == nil {
 		err = o.May(&found.Run)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if _, held, err := c.Held(ctx, found.Ref.RequestID); err != nil || !held {
+	if _, held, err := c.Held(ctx, found.Ref.RequestID); err != nil || held {
 		if err != nil {
 			return nil, err
 		}
-		return s.starts(ctx, c.App, found.Ref.RequestID, ref, command...)
+		return s.left(ctx, c, in.Run, o)
 	}
-	return s.left(ctx, c, ref, o)
+	return s.starts(ctx, c.App, found.Ref.RequestID, in.Run, command...)
 }
 
-// decide leaves a decision on a change, and has the run continue.
+// decide leaves an order, and has the run continue. What was written to its issue meanwhile counts only if the client may decide for a
+// person: otherwise no one has read it.
 func (s *server) decide(ctx context.Context, c *call, ref string, o app.Order) (any, error) {
 	found, err := c.Find(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	o = o.Through(c.client())
+	if o = o.Through(c.client()); !s.MayApprove {
+		o = o.WithoutNews()
+	}
 	if _, held, err := c.Held(ctx, found.Ref.RequestID); err != nil || held {
 		if err != nil {
 			return nil, err
@@ -132,8 +136,7 @@ func (s *server) decide(ctx context.Context, c *call, ref string, o app.Order) (
 	if _, err := c.LeaveOnly(ctx, ref, o); err != nil {
 		return nil, err
 	}
-	// Not resume, which would have the issue read again: what was written there since is no part of the decision.
-	return s.starts(ctx, c.App, found.Ref.RequestID, ref, "run", "--", found.Ref.RequestID)
+	return s.starts(ctx, c.App, found.Ref.RequestID, ref, "run", "--", found.Ref.RequestID) // resume would have the issue read again
 }
 
 // left leaves an order for the process that runs the run, and shows the run once that has taken it.

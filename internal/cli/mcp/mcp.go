@@ -42,7 +42,7 @@ func New(a *command.Invocation, version string) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&approve, "approve", false, "let the client approve changes, and allow what agents ask permission for")
-	c.AddCommand(newInstall(a))
+	c.AddCommand(newInstall(a), &cobra.Command{Use: "skill", Args: cobra.NoArgs, Run: func(*cobra.Command, []string) { a.Print("%s", clients.Skill) }})
 	return c
 }
 

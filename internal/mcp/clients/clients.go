@@ -4,6 +4,7 @@ package clients
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,11 @@ import (
 
 	"signalbox/internal/problem"
 )
+
+// Skill tells an agent how to work with Signalbox, as a skill file (https://agentskills.io).
+//
+//go:embed skill.md
+var Skill string
 
 // Entry is how a client starts the server.
 type Entry struct {
