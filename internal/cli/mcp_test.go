@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // agentClient is an agent's program that uses "signalbox mcp".
@@ -30,7 +31,7 @@ func (p *project) connects(answers map[string]any, args ...string) *agentClient 
 		}
 	}
 	server := exec.Command(program(p), append([]string{"mcp"}, args...)...)
-	server.Dir, server.Stderr = p.dir, os.Stderr
+	server.Dir, server.Stderr, server.Env = p.dir, os.Stderr, append(os.Environ(), "ANTHROPIC_API_KEY=sk-ant-api03-0000000000000000")
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "robot", Version: "1"}, options).Connect(p.Context(), &mcp.CommandTransport{Command: server}, nil)
 	if err != nil {
 		p.Fatal(err)
@@ -182,6 +183,65 @@ func TestARunOutlivesTheClientThatStartedIt(t *testing.T) {
 	}
 	_ = c.Close()
 	p.connects(nil).waits("1", "NEEDS_INPUT")
+}
+
+// The agent of the story about questions asks for permission, and then for a choice.
+func TestAQuestionIsPutToThePersonAtTheClient(t *testing.T) {
+	t.Parallel()
+	story, err := txtar.ParseFile("testdata/script/questions.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &project{t, projectDir(t)}
+	for _, f := range story.Files {
+		p.write(f.Name, string(f.Data))
+	}
+	if err := os.Chmod(filepath.Join(p.dir, "agents", "claude"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.git("init", "--quiet", "--initial-branch=main")
+	p.git("add", ".")
+	p.git("commit", "--quiet", "-m", "Begin")
+	without, with := p.connects(nil), p.connects(map[string]any{"allow": true, "option": 2})
+	if refused := without.calls(nil, "start_run", map[string]any{"run": "1"}); refused != "" {
+		t.Fatal(refused)
+	}
+	asks := func(id string) {
+		t.Helper()
+		for v := (struct {
+			agentView
+			Question struct{ ID string }
+		}{}); v.Question.ID != id; {
+			if refused := without.calls(&v, "wait_for_change", map[string]any{"run": "1", "seen": max(v.Transition, 1)}); refused != "" || v.State == "FAILED" {
+				t.Fatalf("it asks no %s: %s, %+v", id, refused, v)
+			}
+		}
+	}
+	asks("Q1")
+	if refused := without.calls(nil, "answer", map[string]any{"run": "1", "verdict": "allow"}); !strings.Contains(refused, "may not allow") {
+		t.Errorf("who may not allow: %q", refused)
+	}
+	for _, client := range []*agentClient{without, with} {
+		forged := &mcp.CallToolParams{Name: "answer", Arguments: map[string]any{"run": "1"}, RequestState: "Q1",
+			InputResponses: mcp.InputResponseMap{"answer": &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": true}}}}
+		if result, err := client.CallTool(t.Context(), forged); err == nil && !result.IsError {
+			t.Errorf("an answer to a form that nobody was shown counts: %+v", result.Content[0])
+		}
+	}
+	var got struct {
+		Answer struct {
+			Verdict, By string
+			Option      int
+		}
+	}
+	if refused := with.calls(&got, "answer", map[string]any{"run": "1"}); got.Answer.Verdict != "allow" || !strings.HasSuffix(got.Answer.By, " through robot") {
+		t.Errorf("the person's permission becomes %+v, %q", got, refused)
+	}
+	asks("Q2")
+	if refused := with.calls(&got, "answer", map[string]any{"run": "1"}); got.Answer.Verdict != "option" || got.Answer.Option != 2 {
+		t.Errorf("the person's choice becomes %+v, %q", got, refused)
+	}
+	without.waits("1", "DONE")
 }
 
 func TestMCPRefusesWhatAPersonDecides(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"signalbox/internal/app"
 	"signalbox/internal/problem"
 	"signalbox/internal/workflow"
 )
@@ -37,14 +38,14 @@ func (s *server) addAnswer() {
 		given := workflow.Answer{Verdict: workflow.AnswerVerdict(in.Verdict), Option: in.Option, Text: in.Text}
 		through := c.client()
 		switch response, ok := c.request.Params.InputResponses[asked].(*sdk.ElicitResult); {
-		case ok && c.request.Params.RequestState != q.ID:
-			return nil, fmt.Errorf("the person answered %s, and %s is asked now", c.request.Params.RequestState, q.ID)
+		case ok && c.request.Params.RequestState != s.formOf(asking): // of another question, or of a form that was never shown
+			return nil, fmt.Errorf("that is no answer to a form about %s; call answer again", q.ID)
 		case ok:
 			if given, err = said(q, response); err != nil {
 				return nil, err
 			}
 		case in.Verdict == "" && c.canAsk():
-			return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{asked: form(c, q)}, RequestState: q.ID}, nil
+			return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{asked: form(c, q)}, RequestState: s.formOf(asking)}, nil
 		case in.Verdict == "":
 			return nil, &problem.Error{Err: fmt.Errorf("question %s: %s", q.ID, q.Text), Hint: "call answer with a verdict: allow, deny, option or text"}
 		case given.Verdict == workflow.AnswerAllow && !s.MayApprove:
@@ -57,6 +58,11 @@ func (s *server) addAnswer() {
 		}
 		return map[string]any{"answer": answer, "transition": run.Details.Transition}, nil
 	})
+}
+
+// formOf identifies the form about a question. Only a client that was sent the form knows it.
+func (s *server) formOf(a *app.Asking) string {
+	return s.forms + "/" + a.Run.RunID + "/" + a.Question.ID
 }
 
 // canAsk reports whether the client can ask its person.

@@ -5,6 +5,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -56,10 +57,12 @@ type server struct {
 	Config
 	*sdk.Server
 	followed followed
+	// forms is the secret of this server's forms.
+	forms string
 }
 
 func newServer(ctx context.Context, c Config) *server {
-	s := &server{Config: c, followed: followed{ctx: ctx, by: map[string]*following{}}}
+	s := &server{Config: c, forms: rand.Text(), followed: followed{ctx: ctx, by: map[string]*following{}}}
 	s.Server = sdk.NewServer(&sdk.Implementation{Name: "signalbox", Title: "Signalbox", Version: c.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: c.Logger, SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
