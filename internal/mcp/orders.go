@@ -3,14 +3,10 @@ package mcp
 import (
 	"context"
 	"errors"
-	"time"
 
 	"signalbox/internal/app"
 	"signalbox/internal/problem"
 )
-
-// beginsWithin is how long a process may take until it works on a run, and one that does to take an order.
-const beginsWithin = 30 * time.Second
 
 var errNoCommit = errors.New("no commit is named")
 
@@ -41,21 +37,11 @@ func (s *server) addOrders() {
 		})
 	add(s, "start_run", "Begin the run of a request, or continue one that was cut off. Answers at once; the run goes on by itself, also after this client ends. Agents are called, which may cost money.", acts,
 		func(ctx context.Context, c *call, in runIn) (any, error) {
-			p, err := c.Trusted(ctx)
+			request, err := s.Starter.Run(ctx, c.App, in.Run)
 			if err != nil {
 				return nil, err
 			}
-			request, err := p.Named(ctx, in.Run)
-			if err != nil {
-				return nil, err
-			}
-			if holder, held, err := p.Held(ctx, request.ID); err != nil || held {
-				if err == nil {
-					err = app.HeldRequest(request.Number, holder)
-				}
-				return nil, err
-			}
-			return s.starts(ctx, p, request.ID, request.ID, "run", "--", in.Run)
+			return s.now(ctx, c, request)
 		})
 	add(s, "stop", "Stop a run, so that it can be resumed; with cancel, for good.", ends,
 		func(ctx context.Context, c *call, in stopIn) (any, error) {
@@ -84,69 +70,28 @@ func (s *server) addOrders() {
 	}
 }
 
-// starts starts a process that executes a run, and shows the run.
-func (s *server) starts(ctx context.Context, p *app.App, request, ref string, command ...string) (any, error) {
-	within, cancel := context.WithTimeout(ctx, beginsWithin)
-	defer cancel()
-	if _, err := s.Starter.Start(within, p, request, command[0], command[1:]...); err != nil {
-		return nil, err
-	}
-	at, err := p.Status(ctx, ref)
-	return s.shown(&at), err
-}
-
-// stop stops a run. If no process runs it, one of its own records that it is stopped.
+// stop stops a run.
 func (s *server) stop(ctx context.Context, c *call, in stopIn) (any, error) {
-	o, command := app.Stop(in.Cancel), []string{"stop", "--", in.Run}
-	if in.Cancel {
-		command = []string{"stop", "--cancel", "--", in.Run}
-	}
-	found, err := c.Find(ctx, in.Run)
-	if err == nil {
-		err = o.May(&found.Run)
-	}
-	if err != nil {
+	if err := s.Starter.Stop(ctx, c.App, in.Run, in.Cancel); err != nil {
 		return nil, err
 	}
-	if _, held, err := c.Held(ctx, found.Ref.RequestID); err != nil || held {
-		if err != nil {
-			return nil, err
-		}
-		return s.left(ctx, c, in.Run, o)
-	}
-	return s.starts(ctx, c.App, found.Ref.RequestID, in.Run, command...)
+	return s.now(ctx, c, in.Run)
 }
 
 // decide leaves an order, and has the run continue. What was written to its issue meanwhile counts only if the client may decide for a
 // person: otherwise no one has read it.
 func (s *server) decide(ctx context.Context, c *call, ref string, o app.Order) (any, error) {
-	found, err := c.Find(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
 	if o = o.Through(c.client()); !s.MayApprove {
 		o = o.WithoutNews()
 	}
-	if _, held, err := c.Held(ctx, found.Ref.RequestID); err != nil || held {
-		if err != nil {
-			return nil, err
-		}
-		return s.left(ctx, c, ref, o)
-	}
-	if _, err := c.LeaveOnly(ctx, ref, o); err != nil {
+	if err := s.Starter.Give(ctx, c.App, ref, o); err != nil {
 		return nil, err
 	}
-	return s.starts(ctx, c.App, found.Ref.RequestID, ref, "run", "--", found.Ref.RequestID) // resume would have the issue read again
+	return s.now(ctx, c, ref)
 }
 
-// left leaves an order for the process that runs the run, and shows the run once that has taken it.
-func (s *server) left(ctx context.Context, c *call, ref string, o app.Order) (any, error) {
-	run, err := c.LeaveOnly(ctx, ref, o)
-	if err != nil {
-		return nil, err
-	}
-	within, cancel := context.WithTimeout(ctx, beginsWithin)
-	defer cancel()
-	at, err := c.Changed(within, ref, run.Details.Transition)
+// now shows a run as it is now.
+func (s *server) now(ctx context.Context, c *call, ref string) (any, error) {
+	at, err := c.Status(ctx, ref)
 	return s.shown(&at), err
 }
