@@ -1,48 +1,18 @@
 package app_test
 
 import (
-	"log/slog"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"signalbox/internal/app"
-	"signalbox/internal/redact"
+	"signalbox/internal/app/apptest"
 	"signalbox/internal/workflow"
 )
 
-// A front end in sixty lines: it lists, starts, approves and follows a run through app alone.
+// A front end in forty lines: it lists, starts, approves and follows a run through app alone.
 func TestAFrontEndNeedsNothingButApp(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	for name, content := range map[string]string{
-		"greeting.txt":           "hello\n",
-		"agent.sh":               "cat >/dev/null\necho hello world >greeting.txt\n",
-		"requests/greet.md":      "---\nid: RQ-20260101-007\nnumber: 7\ntitle: Greet the world\ntests: grep -q world greeting.txt\n---\n\nSay hello to the world.\n",
-		".signalbox/config.yaml": "workflow: simple\nagents:\n  shell:\n    driver: command\n    command: [sh, ./agent.sh]\n",
-	} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, args := range [][]string{{"init", "-q", "--initial-branch=main"}, {"config", "user.name", "A"}, {"config", "user.email", "a@localhost"},
-		{"config", "commit.gpgsign", "false"}, {"add", "."}, {"commit", "-q", "-m", "Begin"}} {
-		if out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v: %s", args, err, out)
-		}
-	}
-	opener := &app.Opener{Env: os.Getenv, Dir: dir, Log: slog.New(slog.DiscardHandler), Warn: t.Logf, Mended: func(string, []string) {}, Learn: func(*redact.Redactor) {}}
-	opener.Overrides.Unsandboxed, opener.Overrides.Trust = true, true
-	project, err := app.Open(t.Context(), opener)
-	if err != nil {
-		t.Fatal(err)
-	}
+	project := apptest.Open(t, apptest.Make(t, apptest.Greeting))
 	listed := func() app.Listing {
 		lines, broken, err := project.List(t.Context(), false)
 		if err != nil || broken != nil || len(lines) != 1 {

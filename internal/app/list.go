@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -31,8 +33,8 @@ type Listing struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Unsandboxed: the run's commands were not isolated from this machine.
 	Unsandboxed bool `json:"unsandboxed,omitempty"`
-	// resume is the command that lets the run continue.
-	resume string
+	// Run is the latest run, nil if there is none or it can't be read.
+	Run *workflow.Run `json:"-"`
 }
 
 // List returns the latest run of each request and, unless runsOnly, the requests without one. Requests that can't be read are left
@@ -44,10 +46,35 @@ func (p *App) List(ctx context.Context, runsOnly bool) (lines []Listing, broken,
 	}
 	requests, broken := p.Forge.Requests(ctx)
 	lines = p.Listings(ctx, latest, requests, runsOnly)
+	return lines, broken, p.whoWorks(ctx, lines)
+}
 
+// Listed returns the line of one request; ok is false if there is no such request and no run of it.
+func (p *App) Listed(ctx context.Context, requestID string) (line Listing, ok bool, err error) {
+	var latest []store.RunSummary
+	var requests []forge.Request
+	run, err := p.Store.LatestRun(ctx, requestID)
+	switch {
+	case err == nil:
+		latest = append(latest, run)
+	case !errors.Is(err, fs.ErrNotExist):
+		return line, false, wire.Explained(err)
+	default:
+		request, err := p.Forge.Request(ctx, requestID)
+		if err != nil {
+			return line, false, nil
+		}
+		requests = append(requests, request)
+	}
+	lines := p.Listings(ctx, latest, requests, false)
+	return lines[0], true, p.whoWorks(ctx, lines)
+}
+
+// whoWorks says of each line whether a process works on it.
+func (p *App) whoWorks(ctx context.Context, lines []Listing) error {
 	holders, err := p.Store.Holders(ctx)
 	if err != nil {
-		return lines, broken, wire.Explained(err)
+		return wire.Explained(err)
 	}
 	held := map[string]bool{}
 	sessions := map[string]string{}
@@ -67,10 +94,10 @@ func (p *App) List(ctx context.Context, runsOnly bool) (lines []Listing, broken,
 		case inSession:
 			l.Message = name + " works in its environment; follow it: signalbox session watch " + strconv.Itoa(l.Number)
 		case l.Interrupted:
-			l.Message = "cut off; go on: " + l.resume
+			l.Message = "cut off; go on: " + commandline.For(l.Run, workflow.VerbResume)
 		}
 	}
-	return lines, broken, nil
+	return nil
 }
 
 // Listings are the lines of the latest runs and, unless runsOnly, of the requests without a run.
@@ -80,7 +107,8 @@ func (p *App) Listings(ctx context.Context, latest []store.RunSummary, requests 
 	for _, request := range requests {
 		numbers[request.ID] = request.Number
 	}
-	for _, r := range latest {
+	for i := range latest {
+		r := &latest[i]
 		seen[r.Ref.RequestID] = true
 		if r.Err != nil {
 			lines = append(lines, Listing{Number: numbers[r.Ref.RequestID], RequestID: r.Ref.RequestID, RunID: r.Ref.RunID, Problem: redact.Line(r.Err.Error(), 300)})
@@ -95,7 +123,7 @@ func (p *App) Listings(ctx context.Context, latest []store.RunSummary, requests 
 		lines = append(lines, Listing{Number: r.Run.Details.Number, RequestID: r.Ref.RequestID, Title: redact.Line(r.Run.Title, 200),
 			RunID: r.Ref.RunID, State: r.Run.State, Phase: string(r.Run.Details.Phase.Step()), Percent: r.Run.Progress.Percent,
 			Message: redact.Line(doing, 300), Interrupted: r.Run.Interrupted(),
-			Unsandboxed: r.Run.Details.Isolation == workflow.IsolationNone, resume: commandline.For(&r.Run, workflow.VerbResume)})
+			Unsandboxed: r.Run.Details.Isolation == workflow.IsolationNone, Run: &r.Run})
 	}
 	for _, request := range requests {
 		if !seen[request.ID] && !runsOnly {

@@ -52,6 +52,19 @@ func (p *App) Status(ctx context.Context, ref string) (at Standing, err error) {
 	return at, err
 }
 
+// NextSteps returns what a person can do about a run, the best first; nothing if it needs no one, or only an answer to its question.
+func NextSteps(r *workflow.Run, interrupted bool) []workflow.NextStep {
+	switch {
+	case r.Error != nil:
+		return r.Error.Next
+	case interrupted:
+		return []workflow.NextStep{r.Ask("continue it", workflow.VerbResume)}
+	case r.Details.Question == nil && r.AsksForApproval():
+		return []workflow.NextStep{r.Ask("look at the change", workflow.VerbDiff), r.Ask("approve it", workflow.VerbApprove), r.SendBack("or send it back")}
+	}
+	return nil
+}
+
 // HeldRequest is the error that another process works on a request.
 func HeldRequest(number int, by store.LockRecord) error {
 	if name, ok := strings.CutPrefix(by.Owner, SessionOwner); ok {

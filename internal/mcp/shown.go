@@ -88,17 +88,11 @@ var tools = map[workflow.Verb]string{workflow.VerbRun: "start_run", workflow.Ver
 // next returns what can be done about a run. What loses work or protection is for a person.
 func (s *server) next(at *app.Standing) (steps []step) {
 	r := &at.Run
-	switch {
-	case r.Error != nil:
-		for _, n := range r.Error.Next {
-			steps = append(steps, s.step(r, n))
-		}
-	case at.Interrupted:
-		steps = append(steps, s.step(r, r.Ask("continue it", workflow.VerbResume)))
-	case r.Details.Question != nil:
-		steps = append(steps, step{Text: "answer the question", Tool: "answer", Arguments: map[string]any{"run": r.Ref(), "question": r.Details.Question.ID}})
-	case r.AsksForApproval():
-		steps = append(steps, s.step(r, r.Ask("look at the change", workflow.VerbDiff)), s.step(r, r.Ask("approve it", workflow.VerbApprove)), s.step(r, r.SendBack("or send it back")))
+	if r.Error == nil && !at.Interrupted && r.Details.Question != nil {
+		return []step{{Text: "answer the question", Tool: "answer", Arguments: map[string]any{"run": r.Ref(), "question": r.Details.Question.ID}}}
+	}
+	for _, n := range app.NextSteps(r, at.Interrupted) {
+		steps = append(steps, s.step(r, n))
 	}
 	return steps
 }
