@@ -2,23 +2,17 @@
 package mcp
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/cli/beside"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/mcp/clients"
-	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 )
-
-// program is the front end's.
-const program = "signalbox-mcp"
 
 // New returns the command. version is this program's.
 func New(a *command.Invocation, version string) *cobra.Command {
@@ -26,19 +20,11 @@ func New(a *command.Invocation, version string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "mcp", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			self, err := os.Executable()
-			if err != nil {
-				return fmt.Errorf("find %s: %w", program, err)
-			}
-			args := []string{program, "-version", version}
+			args := []string{"-version", version}
 			if approve {
 				args = append(args, "-approve")
 			}
-			err = syscall.Exec(filepath.Join(filepath.Dir(self), program), args, os.Environ())
-			if errors.Is(err, os.ErrNotExist) {
-				err = &problem.Error{Err: fmt.Errorf("%s is not installed beside signalbox", program), Hint: "install it: go install ./cmd/signalbox-mcp"}
-			}
-			return err
+			return beside.Become("signalbox-mcp", args...)
 		},
 	}
 	c.Flags().BoolVar(&approve, "approve", false, "let the client approve changes, and allow what agents ask permission for")
