@@ -36,7 +36,7 @@ func TestTheConfigurationPageSaysWhatTheCodeDoes(t *testing.T) {
 		}
 		rows[key] = setting{key, found[2], found[3], found[4]}
 	}
-	settings(reflect.TypeFor[config.Config](), reflect.ValueOf(config.Default()), "", func(s setting) {
+	check := func(s setting) {
 		row, there := rows[s.key]
 		delete(rows, s.key)
 		switch {
@@ -49,7 +49,9 @@ func TestTheConfigurationPageSaysWhatTheCodeDoes(t *testing.T) {
 				t.Errorf("%s is said to need trust %q: %s", s.key, row.trust, wrong)
 			}
 		}
-	})
+	}
+	settings(reflect.TypeFor[config.Config](), reflect.ValueOf(config.Default()), "", check)
+	settings(reflect.TypeFor[config.User](), reflect.ValueOf(config.DefaultUser()), "", check)
 	for key := range rows {
 		t.Errorf("the page has a row for %s, which is no key", key)
 	}

@@ -31,8 +31,9 @@ var packages = map[string][]string{
 	"flock":                       {}, // what every lock file of ours is held by
 	"process":                     {},
 	"process/processtest":         {},
-	"config":                      {"permission"}, // whose patterns it takes
-	"agreement":                   {},             // what a person agreed to, kept outside every repository
+	"config":                      {"permission"},                   // whose patterns it takes
+	"access":                      {"config", "language", "redact"}, // who may use serve's pages and calls: it knows no page
+	"agreement":                   {},                               // what a person agreed to, kept outside every repository
 	"forge":                       {"redact"},
 	"git":                         {"flock", "git/gitcmd", "process", "redact"},
 	"git/gitcmd":                  {"flock", "process", "redact"},

@@ -9,8 +9,8 @@ import (
 func TestPatternsOfAnAgentAndOfItsRoleCountTogether(t *testing.T) {
 	t.Parallel()
 	c := Default()
-	if _, _, err := c.parse([]byte("agents: {it: {driver: claude, permissions: ask, allow: [Read], deny: [\"Bash(rm *)\"]}}\n" +
-		"roles: {implementer: {agent: it, allow: [\"Bash(go test *)\"]}, reviewer: {agent: it, permissions: read-only}}\n")); err != nil {
+	if _, _, err := parseInto([]byte("agents: {it: {driver: claude, permissions: ask, allow: [Read], deny: [\"Bash(rm *)\"]}}\n"+
+		"roles: {implementer: {agent: it, allow: [\"Bash(go test *)\"]}, reviewer: {agent: it, permissions: read-only}}\n"), &c); err != nil {
 		t.Fatal(err)
 	}
 	_, a, _ := c.AgentFor("implementer", "full")

@@ -126,7 +126,7 @@ func TestAVariablesValueIsNotBlamedOnTheFile(t *testing.T) {
 func TestTheNumberOfReportedProblemsIsLimited(t *testing.T) {
 	t.Parallel()
 	var c Config
-	_, _, err := c.parse([]byte(strings.Repeat("x: 1\n", 1000)))
+	_, _, err := parseInto([]byte(strings.Repeat("x: 1\n", 1000)), &c)
 	if err == nil || len(flat(err)) != maxProblems || errors.Unwrap(err) != nil {
 		t.Errorf("%d problems", len(flat(err)))
 	}

@@ -20,7 +20,7 @@ func FuzzConfiguration(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		begun := time.Now()
 		c := Default()
-		if p, told, err := c.parse(data); p != nil {
+		if p, told, err := parseInto(data, &c); p != nil {
 			_ = p.located(errors.Join(err, told.beyond(c.validate(), p)))
 			if bare := c.WithoutReach(false); c.Environment.Driver != DriverContainer && len(bare.Reaches(false)) > 0 {
 				t.Fatalf("reaches the machine without it: %v", bare.Reaches(false))

@@ -59,7 +59,7 @@ func parse(name string, data []byte, getenv func(string) string, kept func(Confi
 	var already told
 	var problems error
 	if data != nil {
-		if places, already, problems = c.parse(data); places == nil {
+		if places, already, problems = parseInto(data, &c); places == nil {
 			return c, fmt.Errorf("configuration %s: %w", name, problems)
 		}
 	}

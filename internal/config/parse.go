@@ -15,9 +15,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parse reads the settings from the file. A wrong value stays at its default and is reported in the error, together with all others. If places is
-// nil, nothing could be read.
-func (c *Config) parse(data []byte) (_ places, _ told, _ error) {
+// parseInto reads the settings from a file into a struct of them. A wrong value stays at its default and is reported in the error, together with all
+// others. If places is nil, nothing could be read.
+func parseInto(data []byte, settings any) (_ places, _ told, _ error) {
 	if len(data) > maxSize {
 		return nil, told{}, fmt.Errorf("has more than %d bytes", maxSize)
 	}
@@ -32,12 +32,12 @@ func (c *Config) parse(data []byte) (_ places, _ told, _ error) {
 		return nil, told{}, errors.New("contains more than one document")
 	}
 	check := checker{places: places{}}
-	check.check(document.Content[0], reflect.TypeFor[Config](), "")
+	check.check(document.Content[0], reflect.TypeOf(settings).Elem(), "")
 	if check.visited > maxNodes {
 		return nil, told{}, errors.New("its aliases expand too far")
 	}
 	err := errors.Join(check.problems...)
-	if e := document.Decode(c); e != nil && err == nil {
+	if e := document.Decode(settings); e != nil && err == nil {
 		return nil, told{}, inWords(e, data)
 	}
 	return check.places, check.told, err

@@ -1,0 +1,223 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"signalbox/internal/config"
+	"signalbox/internal/language"
+	"signalbox/internal/redact"
+)
+
+// Config is what a Guard needs. Settings and Folder are required.
+type Config struct {
+	// Settings returns the user's settings as they are now: a role that was taken away is gone with the next request.
+	Settings func() (config.Serve, error)
+	// Folder is where sessions, share links, their key and the record of acts are kept: the user's alone, outside every repository.
+	Folder string
+	// Local is the user that a one-time address logs in. The zero User has none.
+	Local User
+	// Shows reports whether a request of a share link's user shows that run alone, or nothing of any run, as a style sheet. Nil: share links show nothing.
+	Shows func(r *http.Request, run string) bool
+	// SignOn is the provider that says who users are; nil for none.
+	SignOn   SignOn
+	Language language.Language
+	Redact   *redact.Redactor
+	Log      *slog.Logger
+	// Now is the clock; nil is the system's.
+	Now func() time.Time
+}
+
+// SignOn is a provider that says who a user is.
+type SignOn interface {
+	// Address is where the browser goes to log in.
+	Address(l Login) string
+	// Identify asks who logged in, by the code with which the browser comes back.
+	Identify(ctx context.Context, l Login, code string) (Identity, error)
+}
+
+// Login is one login at a provider.
+type Login struct {
+	// State, Nonce and Verifier bind what comes back to the browser that began.
+	State, Nonce, Verifier string
+	// Back is the address to which the provider sends the browser.
+	Back string
+}
+
+// Identity is who a provider says that a user is. Email is a verified address, or empty.
+type Identity struct {
+	Subject string   `json:"subject"`
+	Email   string   `json:"email,omitempty"`
+	Groups  []string `json:"groups,omitempty"`
+}
+
+// Guard lets only known users through, and only requests that their browser meant to send.
+type Guard struct {
+	Config
+	crossOrigin *http.CrossOriginProtection
+}
+
+// New returns a Guard.
+func New(c Config) (*Guard, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if _, err := c.Settings(); err != nil {
+		return nil, err
+	}
+	return &Guard{Config: c, crossOrigin: http.NewCrossOriginProtection()}, nil
+}
+
+// Protect lets only users through. It serves the login itself, below /login, /enter and /share.
+func (g *Guard) Protect(next http.Handler) http.Handler {
+	return g.Public(next, maxBody)
+}
+
+// Public lets everyone through whose request is meant for this server and small enough: for webhooks, /healthz and metrics.
+func (g *Guard) Public(next http.Handler, most int64) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, err := g.Settings()
+		if err != nil {
+			g.Log.Error("read the settings of serve; all requests are refused until they can be read", "err", err)
+			http.Error(w, "the settings of serve can't be read", http.StatusServiceUnavailable)
+			return
+		}
+		setHeaders(w.Header(), r.TLS != nil)
+		if status, why := g.refuses(r, &s); why != "" {
+			http.Error(w, why, status)
+			return
+		}
+		paced := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), now: g.Now}
+		if r.Body != nil && r.Body != http.NoBody {
+			_ = paced.control.SetReadDeadline(g.Now().Add(bodyTime))
+			r.Body = &pacedBody{ReadCloser: http.MaxBytesReader(w, r.Body, most), control: paced.control}
+		}
+		next.ServeHTTP(paced, r)
+	})
+}
+
+// refuses says why a request isn't answered: it was sent to another name than ours, or by a page of another site.
+func (g *Guard) refuses(r *http.Request, s *config.Serve) (status int, why string) {
+	if !serves(r.Host, s) {
+		return http.StatusMisdirectedRequest, "this server doesn't have that name: add it to serve.names"
+	}
+	if g.crossOrigin.Check(r) != nil {
+		return http.StatusForbidden, "another site sent this request"
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	if (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+		return http.StatusForbidden, "another site sent this request"
+	}
+	if upgrades(r) {
+		if scheme, host, _ := strings.Cut(r.Header.Get("Origin"), "://"); host != r.Host || (scheme == "https") != (r.TLS != nil) {
+			return http.StatusForbidden, "another site sent this request"
+		}
+	}
+	return 0, ""
+}
+
+// upgrades reports whether a request asks for a WebSocket, or any other protocol on its connection.
+func upgrades(r *http.Request) bool {
+	return r.Header.Get("Upgrade") != "" || r.Method == http.MethodConnect
+}
+
+// serves reports whether we have a name: one that another site's DNS leads here is not ours.
+func serves(name string, s *config.Serve) bool {
+	host, _, err := net.SplitHostPort(name)
+	if err != nil {
+		host = strings.Trim(name, "[]")
+	}
+	host = strings.ToLower(host)
+	if slices.Contains(s.Names, host) {
+		return true
+	}
+	at, _, _ := net.SplitHostPort(s.Listen)
+	if ip := net.ParseIP(host); ip != nil && ip.Equal(net.ParseIP(at)) {
+		return true
+	}
+	return s.Loopback() && (host == "localhost" || host == "127.0.0.1" || host == "::1")
+}
+
+const (
+	// maxBody is the largest body of a request of a page, in bytes.
+	maxBody = 1 << 20
+	// bodyTime is how long a body may take to arrive, writeTime how long a client may not read.
+	bodyTime  = 30 * time.Second
+	writeTime = 30 * time.Second
+)
+
+// policy lets a page load from this server alone, and run and show nothing that is written into the page itself.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; " +
+	"worker-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; object-src 'none'"
+
+// setHeaders sets what every answer has. A handler may set Cache-Control for what is no page.
+func setHeaders(h http.Header, secure bool) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+	h.Set("Cache-Control", "no-store")
+	if secure {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+// Server returns a server for a handler, with limits for clients that are slow or many. It cuts no stream that is read.
+func (g *Guard) Server(handler http.Handler) *http.Server {
+	return &http.Server{Handler: handler, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders,
+		ErrorLog: slog.NewLogLogger(g.Log.Handler(), slog.LevelDebug)}
+}
+
+const (
+	headerTime = 10 * time.Second
+	idleTime   = 2 * time.Minute
+	maxHeaders = 32 << 10
+)
+
+// pacedWriter cuts a client that doesn't read.
+type pacedWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	now     func() time.Time
+}
+
+func (p *pacedWriter) Write(data []byte) (int, error) {
+	_ = p.control.SetWriteDeadline(p.now().Add(writeTime))
+	return p.ResponseWriter.Write(data)
+}
+
+// Flush implements http.Flusher.
+func (p *pacedWriter) Flush() {
+	_ = p.control.SetWriteDeadline(p.now().Add(writeTime))
+	_ = p.control.Flush()
+}
+
+// Unwrap lets a ResponseController find the connection.
+func (p *pacedWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+// pacedBody ends the deadline of a body with the body: what follows may take as long as it likes.
+type pacedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+func (p *pacedBody) Read(data []byte) (int, error) {
+	n, err := p.ReadCloser.Read(data)
+	if errors.Is(err, io.EOF) {
+		_ = p.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
