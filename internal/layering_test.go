@@ -124,7 +124,8 @@ var packages = map[string][]string{
 	"app/intake":                          {"app", "config", "engine", "forge", "forge/budget", "problem", "redact", "store", "store/strict", "workflow"},                                                                                                                                // takes orders from the forge; what carries the runs is handed in
 	"app/board":                           {"app", "store", "workflow"},                                                                                                                                                                                                                  // what front ends show first
 	"app/apptest":                         {"app", "redact"},
-	"app/background":                      {"app", "problem", "process"}, // processes that outlive a front end
+	"app/background":                      {"app", "problem", "process"},                    // processes that outlive a front end
+	"app/change":                          {"app", "problem", "redact", "wire", "workflow"}, // git's answer and a run's patches as lines: it judges nothing
 	"app/starter":                         {"app", "config", "problem", "wire"},
 	"app/environments":                    {"app", "commandline", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
 	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "wire/folder", "workflow"},

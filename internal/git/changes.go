@@ -145,14 +145,23 @@ func (r *Repo) measure(ctx context.Context, changes []Change, records []string) 
 // Patch writes the difference between two commits as a patch that git can apply: with full ids, binary
 // files, and a/ and b/ before the names.
 func (r *Repo) Patch(ctx context.Context, from, to string, w io.Writer) error {
+	return r.patch(ctx, from, to, w, "--binary", "--no-renames")
+}
+
+// Diff is Patch for people: a renamed file is one file, and of a binary file it only says that it differs.
+func (r *Repo) Diff(ctx context.Context, from, to string, w io.Writer) error {
+	return r.patch(ctx, from, to, w, "--find-renames")
+}
+
+func (r *Repo) patch(ctx context.Context, from, to string, w io.Writer, how ...string) error {
 	if err := checkIDs(from, to); err != nil {
 		return fmt.Errorf("make patch: %w", err)
 	}
-	args := []string{
-		"diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv",
-		"--no-color", "--unified=3", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none",
-		from, to, "--",
-	}
+	args := append([]string{
+		"diff-tree", "-r", "-p", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", "--unified=3",
+		"--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none",
+	}, how...)
+	args = append(args, from, to, "--")
 	if _, err := r.git.Run(ctx, gitcmd.Call{Args: args, Config: []string{bigFile}, Stdout: w, Limit: gitcmd.Slow}); err != nil {
 		return fmt.Errorf("make patch from %s to %s: %w", from, to, err)
 	}
