@@ -111,7 +111,7 @@ var packages = map[string][]string{
 	"perform/report":                      {"commandline", "redact", "workflow"},
 	"perform/testcount":                   {"git", "lazy", "workflow/policy"},
 	"place":                               {"agent", "engine", "environment", "forge", "git", "process", "redact", "registry", "workflow", "workflow/budget", "workflow/machine"},
-	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
+	"notify":                              {"process", "store", "workflow"}, // tells people elsewhere, once; what is worth telling is workflow's
 	"tui":                                 {"workflow", "store", "engine"},
 	"web":                                 {"workflow", "store", "engine"},
 	"mcp":                                 {"app", "app/background", "commandline", "lazy", "problem", "redact", "redact/visible", "registry", "workflow"},                                                                                                                               // the front end for agents

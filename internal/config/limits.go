@@ -71,15 +71,18 @@ func positive(key string, limits reflect.Value) (problems []error) {
 	return problems
 }
 
-// Notify says how a person who isn't watching learns that a run needs them or has ended. Webhook and Ntfy are http or https addresses, or $NAME:
-// the value of that environment variable, for addresses that are secret.
+// Notify says how a person who isn't watching learns that a run needs them or has ended. Addresses are http or https, or $NAME: the value of that
+// environment variable, for addresses that are secret.
 type Notify struct {
 	// Desktop shows a notification with notify-send.
 	Desktop bool `yaml:"desktop"`
 	// Command is a program with its arguments; it gets the news as JSON on standard input.
 	Command []string `yaml:"command"`
-	// Webhook gets the news posted as JSON, which Slack and Discord show.
+	// Webhook gets the news posted as JSON.
 	Webhook string `yaml:"webhook"`
+	// Slack and Discord are the addresses of incoming webhooks there.
+	Slack   string `yaml:"slack"`
+	Discord string `yaml:"discord"`
 	// Ntfy is the address of a topic: https://ntfy.sh/my-topic.
 	Ntfy string `yaml:"ntfy"`
 }
@@ -93,7 +96,7 @@ func Address(value string) string {
 }
 
 func (n *Notify) validate() (problems []error) {
-	for key, value := range map[string]string{"notify.webhook": n.Webhook, "notify.ntfy": n.Ntfy} {
+	for key, value := range map[string]string{"notify.webhook": n.Webhook, "notify.slack": n.Slack, "notify.discord": n.Discord, "notify.ntfy": n.Ntfy} {
 		if value == "" || strings.HasPrefix(value, "$") && len(value) > 1 {
 			continue
 		}

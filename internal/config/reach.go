@@ -120,6 +120,8 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 
 		"notify.command": {why: "a program that runs on this machine as you when a run needs you", whole: true},
 		"notify.webhook": {why: "titles and reasons of your runs are sent there"},
+		"notify.slack":   {why: "titles and reasons of your runs are sent there"},
+		"notify.discord": {why: "titles and reasons of your runs are sent there"},
 		"notify.ntfy":    {why: "titles and reasons of your runs are sent there"},
 
 		"health.checks[].command": {why: runsHere, when: unsandboxed},

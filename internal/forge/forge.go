@@ -34,6 +34,8 @@ type Request struct {
 	// Priority is P0 (the most urgent) to P4, Size is XS to XXL, as an issue's labels say; empty if they don't.
 	Priority string `json:"priority,omitempty"`
 	Size     string `json:"size,omitempty"`
+	// Auto: "signalbox serve" begins its run.
+	Auto bool `json:"-"`
 	// Said, Attachments and Related are what Keeping.Keep adds: comments, oldest first, and what texts link to.
 	Said        []Said       `json:"said,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`

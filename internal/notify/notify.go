@@ -1,5 +1,5 @@
-// Package notify sends news to a person who isn't watching: to the desktop, through a program of theirs, by webhook or by ntfy. It does not decide
-// which news is worth sending.
+// Package notify sends news to a person who isn't watching: to the desktop, through a program of theirs, by webhook, Slack, Discord or ntfy. It has
+// each piece of news told once, and does not decide which is worth sending.
 package notify
 
 import (
@@ -29,19 +29,23 @@ type Config struct {
 	Dir string
 	// Webhook is an address that gets the message as a JSON POST. Ntfy is the address of a topic on ntfy.sh or a server like it.
 	Webhook, Ntfy string
-	Exec          process.Executor
+	// Slack and Discord are addresses of incoming webhooks there.
+	Slack, Discord string
+	Exec           process.Executor
 }
 
 // Message is one piece of news, already cleaned and redacted. Text and Content hold it in one string, under the keys that Slack and Discord show.
 type Message struct {
-	Project string    `json:"project"`
-	Request int       `json:"request"`
-	RunID   string    `json:"run_id"`
-	State   string    `json:"state"`
-	Reason  string    `json:"reason_code,omitempty"`
-	Title   string    `json:"title"`
-	Detail  string    `json:"detail"`
-	Next    string    `json:"next,omitempty"`
+	Project string `json:"project"`
+	Request int    `json:"request"`
+	RunID   string `json:"run_id"`
+	State   string `json:"state"`
+	Reason  string `json:"reason_code,omitempty"`
+	Title   string `json:"title"`
+	Detail  string `json:"detail"`
+	Next    string `json:"next,omitempty"`
+	// URL is the run's page.
+	URL     string    `json:"url,omitempty"`
 	At      time.Time `json:"at"`
 	Text    string    `json:"text"`
 	Content string    `json:"content"`
@@ -54,14 +58,14 @@ const limit = 10 * time.Second
 
 // Any reports whether any way is configured.
 func (c *Config) Any() bool {
-	return c.Desktop || len(c.Command) > 0 || c.Webhook != "" || c.Ntfy != ""
+	return c.Desktop || len(c.Command) > 0 || c.Webhook != "" || c.Ntfy != "" || c.Slack != "" || c.Discord != ""
 }
 
 // Send sends the message by every configured way at once and returns the joined errors. It takes at most 10 s.
 func (c *Config) Send(ctx context.Context, m Message) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	body := strings.TrimSpace(m.Detail + "\n" + m.Next)
+	body := strings.TrimSpace(strings.TrimSpace(m.Detail+"\n"+m.Next) + "\n" + m.URL)
 	m.Text = m.Title + "\n" + body
 	m.Content = m.Text
 	data, err := json.Marshal(m)
@@ -82,15 +86,39 @@ func (c *Config) Send(ctx context.Context, m Message) error {
 	if c.Webhook != "" {
 		problems = append(problems, post(ctx, "webhook", c.Webhook, data, http.Header{"Content-Type": {"application/json"}}))
 	}
+	if c.Slack != "" {
+		problems = append(problems, postJSON(ctx, "slack", c.Slack, map[string]any{"text": slackText.Replace(m.Text)}))
+	}
+	if c.Discord != "" {
+		problems = append(problems, postJSON(ctx, "discord", c.Discord, map[string]any{"content": discordText.Replace(m.Title+"\n"+strings.TrimSpace(m.Detail+"\n"+m.Next)) + "\n" + m.URL,
+			"allowed_mentions": map[string]any{"parse": []string{}}}))
+	}
 	if c.Ntfy != "" {
 		// ntfy's header values are one line of ASCII; other text goes into the body.
 		head := http.Header{"Title": {strconv.QuoteToASCII(m.Title)}, "Tags": {m.State}}
 		if m.Urgent {
 			head.Set("Priority", "high")
 		}
+		if m.URL != "" {
+			head.Set("Click", m.URL)
+		}
 		problems = append(problems, post(ctx, "ntfy", c.Ntfy, []byte(m.Text), head))
 	}
 	return errors.Join(problems...)
+}
+
+// Titles are untrusted: one must neither call a channel nor hide where a link leads.
+var (
+	slackText   = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+	discordText = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "~", `\~`, "|", `\|`, "`", "\\`", "[", `\[`, "]", `\]`, "(", `\(`, "<", `\<`, "#", `\#`, ">", `\>`)
+)
+
+func postJSON(ctx context.Context, way, address string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("write notification: %w", err)
+	}
+	return post(ctx, way, address, data, http.Header{"Content-Type": {"application/json"}})
 }
 
 func (c *Config) run(ctx context.Context, args []string, input []byte) error {

@@ -55,7 +55,7 @@ func (s *Store) Health() *Document[health.State] {
 var recordID = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // PrivateFolders are the folders below .signalbox that only Signalbox writes, so that it trusts their content.
-var PrivateFolders = []string{"base", "environments", "heal", "issues", "locks", "merges", "numbers", "proposals", "pulls", "requests", "sessions", "spending"}
+var PrivateFolders = []string{"base", "environments", "heal", "issues", "locks", "merges", "notices", "numbers", "proposals", "pulls", "requests", "serve", "sessions", "spending", "traces"}
 
 // Record returns a driver's private document .signalbox/<kind>/<id>.json. It starts as the zero T.
 func Record[T any](s *Store, kind, id string) *Document[T] {

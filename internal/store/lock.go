@@ -74,9 +74,10 @@ func (s *Store) LockHealing(ctx context.Context, owner string) (*Lock, error) {
 	return lock, nil
 }
 
-// LockWatching takes the lock of the one process that takes orders from the forge. It doesn't wait: a *HeldError names the holder.
-func (s *Store) LockWatching(ctx context.Context, owner string) (*Lock, error) {
-	return s.take(ctx, "watching.lock", engine.Owner{Name: owner})
+// LockOnly takes the lock of the project's only process that does something: "watching" takes orders from the forge, "serving" keeps the project
+// going. It doesn't wait: a *HeldError names the holder.
+func (s *Store) LockOnly(ctx context.Context, doing, owner string) (*Lock, error) {
+	return s.take(ctx, doing+".lock", engine.Owner{Name: owner})
 }
 
 // TakeSlot takes one of the queue's slots. If none is free, it returns no lock and

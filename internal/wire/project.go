@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"signalbox/internal/agent/login"
@@ -63,6 +64,8 @@ type Project struct {
 	Hosted *hosting.Forge
 	// Gateway is started by the first agent that reaches its model through it.
 	Gateway *gateway.Gateway
+	// news is what was last told of each run.
+	news *sync.Map
 	// day counts what agents use in a day, in all processes; nil without a limit.
 	day *gateway.Ledger
 }
@@ -73,7 +76,7 @@ func (a *Opener) Open(ctx context.Context) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Project{Opener: a, Root: repo.Root(), Repo: repo}
+	p := &Project{Opener: a, Root: repo.Root(), Repo: repo, news: &sync.Map{}}
 	if err := p.Configure(ctx); err != nil {
 		return nil, err
 	}

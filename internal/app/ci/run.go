@@ -34,7 +34,7 @@ func (j Job) Do(ctx context.Context, p *app.App, number int) (err error) {
 	if err != nil {
 		return err
 	}
-	lock, err := p.Store.LockWatching(ctx, "signalbox ci run")
+	lock, err := p.Store.LockOnly(ctx, "watching", "signalbox ci run")
 	if held := (*store.HeldError)(nil); errors.As(err, &held) {
 		return &problem.Error{Err: fmt.Errorf("another process takes this project's orders: %s", app.Holder(held.Holder)), Code: problem.Held}
 	}

@@ -133,7 +133,7 @@ func (p *examination) lookAtNotifications(add func(Finding)) {
 			add(Finding{"notify", VerdictMissing, fmt.Sprintf("the program of notify.command can't be started: %s", err), "fix notify.command in " + config.Name})
 		}
 	}
-	for _, address := range []struct{ key, value string }{{"notify.webhook", c.Webhook}, {"notify.ntfy", c.Ntfy}} {
+	for _, address := range []struct{ key, value string }{{"notify.webhook", c.Webhook}, {"notify.slack", c.Slack}, {"notify.discord", c.Discord}, {"notify.ntfy", c.Ntfy}} {
 		if address.value != "" && config.Address(address.value) == "" {
 			add(Finding{"notify", VerdictMissing, fmt.Sprintf("%s takes its address from %s, which isn't set here", address.key, address.value),
 				"export it where runs are started"})

@@ -42,7 +42,7 @@ type Watcher struct {
 
 // Watch takes the lock and watches. With once, it looks once and runs what that came to, to its end.
 func (w *Watcher) Watch(ctx context.Context, once bool) (err error) {
-	lock, err := w.Intake.Store.LockWatching(ctx, "signalbox forge watch")
+	lock, err := w.Intake.Store.LockOnly(ctx, "watching", "signalbox forge watch")
 	if held := (*store.HeldError)(nil); errors.As(err, &held) {
 		return &problem.Error{Err: fmt.Errorf("another process watches the forge for this project: %s", app.Holder(held.Holder)), Code: problem.Held,
 			Hint: "stop that one first, or leave it to it"}

@@ -129,6 +129,7 @@ func readKeys(mapping *yaml.Node, request *forge.Request) error {
 		"id": into(&request.ID, line), "number": into(&request.Number, number), "title": into(&request.Title, line),
 		"base": into(&request.Base, branch), "tests": into(&request.Tests, commands), "labels": into(&request.Labels, list),
 		"language": into(&request.Language, line), "area": into(&request.Area, line), "depends_on": into(&request.DependsOn, references),
+		"run": into(&request.Auto, auto),
 	}
 	seen := map[string]bool{}
 	for i := 0; i < len(mapping.Content); i += 2 {

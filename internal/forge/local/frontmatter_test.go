@@ -17,10 +17,10 @@ func TestParseRequest(t *testing.T) {
 		{
 			"all keys",
 			"---\nid: RQ-20261120-007\nnumber: 42\ntitle: Fix it\nbase: release/1.x\ntests: [go vet ./..., go test ./...]\n" +
-				"labels: [bug]\narea: back end\ndepends_on: [41, RQ-20261120-006]\n---\n\nBody\n---\nmore\n",
+				"labels: [bug]\nrun: auto\narea: back end\ndepends_on: [41, RQ-20261120-006]\n---\n\nBody\n---\nmore\n",
 			forge.Request{
 				ID: "RQ-20261120-007", Number: 42, Title: "Fix it", Base: "release/1.x",
-				Tests: []string{"go vet ./...", "go test ./..."}, Labels: []string{"bug"}, Area: "back end",
+				Tests: []string{"go vet ./...", "go test ./..."}, Labels: []string{"bug"}, Area: "back end", Auto: true,
 				DependsOn: []string{"41", "RQ-20261120-006"}, Body: "Body\n---\nmore",
 			},
 		},
@@ -93,6 +93,7 @@ func TestParseRequestRefuses(t *testing.T) {
 		{"a base that is a range", "---\n" + sound + "base: a..b\n---\n", `line 4: base "a..b"`},
 		{"a test with a line break", "---\n" + sound + "tests: [\"a\\nb\"]\n---\n", "control characters"},
 		{"an empty label", "---\n" + sound + "labels: [\"\"]\n---\n", "is empty"},
+		{"a run that is neither", "---\n" + sound + "run: yes\n---\n", "want auto or manual"},
 		{"a dependency that is a path", "---\n" + sound + "depends_on: ../x\n---\n", "neither an id nor a number"},
 		{"too many labels", "---\n" + sound + "labels: [" + strings.Repeat("a, ", maxListLength+1) + "]\n---\n", "more than"},
 		{"text that is not UTF-8", "---\n" + sound + "---\n\xff", "not valid UTF-8"},

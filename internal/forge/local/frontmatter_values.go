@@ -22,6 +22,13 @@ func line(node *yaml.Node) (string, error) {
 	return strings.TrimSpace(node.Value), nil
 }
 
+func auto(node *yaml.Node) (bool, error) {
+	if node.Value != "auto" && node.Value != "manual" {
+		return false, refuse(node.Line, "run is %q: want auto or manual", node.Value)
+	}
+	return node.Value == "auto", nil
+}
+
 func number(node *yaml.Node) (int, error) {
 	if node.Tag != "!!int" || !numberPattern().MatchString(node.Value) {
 		return 0, refuse(node.Line, "number %q is not a positive whole number", node.Value)
