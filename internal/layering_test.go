@@ -31,9 +31,10 @@ var packages = map[string][]string{
 	"flock":                       {}, // what every lock file of ours is held by
 	"process":                     {},
 	"process/processtest":         {},
-	"config":                      {"permission"},                   // whose patterns it takes
-	"access":                      {"config", "language", "redact"}, // who may use serve's pages and calls: it knows no page
-	"agreement":                   {},                               // what a person agreed to, kept outside every repository
+	"config":                      {"permission"},                                       // whose patterns it takes
+	"access":                      {"config", "flock", "language", "private", "redact"}, // who may use serve's pages and calls: it knows no page
+	"agreement":                   {"private"},                                          // what a person agreed to, kept outside every repository
+	"private":                     {},                                                   // files of the user's own: it doesn't know what is in them
 	"forge":                       {"redact"},
 	"git":                         {"flock", "git/gitcmd", "process", "redact"},
 	"git/gitcmd":                  {"flock", "process", "redact"},

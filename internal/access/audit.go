@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"signalbox/internal/private"
 	"signalbox/internal/redact"
 )
 
@@ -20,6 +21,33 @@ type Audit struct {
 	file   *os.File
 	redact *redact.Redactor
 	now    func() time.Time
+}
+
+// auditName is the record's name in the folder.
+const auditName = "audit.jsonl"
+
+// openAudit opens the record, and ends a line that a crash cut off.
+func openAudit(folder string, redactor *redact.Redactor, now func() time.Time) (*Audit, error) {
+	root, err := private.Make(folder)
+	if err != nil {
+		return nil, fmt.Errorf("open the record of acts: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	file, err := private.OpenFile(root, auditName, os.O_RDWR|os.O_APPEND|os.O_CREATE)
+	if err != nil {
+		return nil, fmt.Errorf("open the record of acts: %w", err)
+	}
+	last := make([]byte, 1)
+	info, err := file.Stat()
+	if err == nil && info.Size() > 0 {
+		if _, err = file.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
+			_, err = file.Write([]byte("\n"))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the record of acts: %w", err), file.Close())
+	}
+	return &Audit{file: file, redact: redactor, now: now}, nil
 }
 
 // Act is something that a user does.
@@ -39,6 +67,8 @@ const (
 	begun  = "begun"
 	done   = "done"
 	failed = "failed"
+	// refused: a login. It has one line.
+	refused = "refused"
 )
 
 // line is a line of the record.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,8 @@ type Config struct {
 	// SignOn is the provider that says who users are; nil for none.
 	SignOn   SignOn
 	Language language.Language
+	// Patience is how long a client may take to send a header or a body, or to read; 0 means 30 seconds.
+	Patience time.Duration
 	Redact   *redact.Redactor
 	Log      *slog.Logger
 	// Now is the clock; nil is the system's.
@@ -62,6 +65,9 @@ type Identity struct {
 type Guard struct {
 	Config
 	crossOrigin *http.CrossOriginProtection
+	book        *book
+	audit       *Audit
+	tokens      *tokens
 }
 
 // New returns a Guard.
@@ -69,18 +75,92 @@ func New(c Config) (*Guard, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Patience == 0 {
+		c.Patience = patience
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if _, err := c.Settings(); err != nil {
 		return nil, err
 	}
-	return &Guard{Config: c, crossOrigin: http.NewCrossOriginProtection()}, nil
+	audit, err := openAudit(c.Folder, c.Redact, c.Now)
+	if err != nil {
+		return nil, err
+	}
+	return &Guard{Config: c, crossOrigin: http.NewCrossOriginProtection(), book: &book{folder: c.Folder, now: c.Now}, audit: audit, tokens: newTokens()}, nil
 }
 
-// Protect lets only users through. It serves the login itself, below /login, /enter and /share.
+// Audit returns the record of what users do.
+func (g *Guard) Audit() *Audit { return g.audit }
+
+// Close closes the record.
+func (g *Guard) Close() error { return g.audit.file.Close() }
+
+// Protect lets only users through. It serves the login itself: /login, /logout, /enter and /share.
 func (g *Guard) Protect(next http.Handler) http.Handler {
-	return g.Public(next, maxBody)
+	return g.Public(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, err := g.Settings()
+		if err != nil {
+			g.fails(w, r, err)
+			return
+		}
+		if g.serve(w, r, &s) {
+			return
+		}
+		u, err := g.user(r, &s)
+		switch {
+		case err != nil:
+			g.challenge(w, r, err)
+		case u.Only != "" && (r.Method != http.MethodGet && r.Method != http.MethodHead || upgrades(r) || g.Shows == nil || !g.Shows(r, u.Only)):
+			http.Error(w, "this link shows one run alone", http.StatusForbidden)
+		default:
+			next.ServeHTTP(w, r.WithContext(g.acting(r, u)))
+		}
+	}), maxBody)
+}
+
+// errNoUser is the answer to a request without a login.
+var errNoUser = errors.New("log in first")
+
+// user returns the user who makes a request: by a token, a session or a share link.
+func (g *Guard) user(r *http.Request, s *config.Serve) (User, error) {
+	if given := r.Header.Get("Authorization"); given != "" {
+		kind, token, _ := strings.Cut(given, " ")
+		if !strings.EqualFold(kind, "Bearer") {
+			return User{}, errRefused
+		}
+		return g.tokenUser(r.Context(), s, strings.TrimSpace(token), clientOf(r.RemoteAddr))
+	}
+	if u := g.sessionUser(r, s); u.May(Viewer) {
+		return u, nil
+	}
+	if text := g.cookie(r, shareCookie); text != "" {
+		if l, works := g.link(r.Context(), text); works {
+			return User{Name: "share link " + l.ID, Role: Viewer, Only: l.Run}, nil
+		}
+	}
+	return User{}, errNoUser
+}
+
+// challenge asks for a login: a person on a page, a program by a header.
+func (g *Guard) challenge(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, errTooMany):
+		g.fails(w, r, err)
+	case errors.Is(err, errNoUser) && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html"):
+		if r.Header.Get("Sec-Fetch-Site") == "cross-site" { // a link from elsewhere, with which the cookie doesn't come: the next request is ours, and it does
+			g.lead(w, r, local(r.URL.RequestURI()))
+			return
+		}
+		http.Redirect(w, r, loginPath+"?next="+url.QueryEscape(local(r.URL.RequestURI())), http.StatusSeeOther)
+	default:
+		if errors.Is(err, errRefused) {
+			g.record(r, User{}, "login", "a token in a request", err)
+		}
+		w.Header().Set("WWW-Authenticate", `Bearer realm="signalbox"`)
+		http.Error(w, err.Error(), http.StatusUnauthorized)
+	}
 }
 
 // Public lets everyone through whose request is meant for this server and small enough: for webhooks, /healthz and metrics.
@@ -97,9 +177,9 @@ func (g *Guard) Public(next http.Handler, most int64) http.Handler {
 			http.Error(w, why, status)
 			return
 		}
-		paced := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), now: g.Now}
+		paced := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), until: func() time.Time { return g.Now().Add(g.Patience) }}
 		if r.Body != nil && r.Body != http.NoBody {
-			_ = paced.control.SetReadDeadline(g.Now().Add(bodyTime))
+			_ = paced.control.SetReadDeadline(paced.until())
 			r.Body = &pacedBody{ReadCloser: http.MaxBytesReader(w, r.Body, most), control: paced.control}
 		}
 		next.ServeHTTP(paced, r)
@@ -149,11 +229,12 @@ func serves(name string, s *config.Serve) bool {
 }
 
 const (
-	// maxBody is the largest body of a request of a page, in bytes.
-	maxBody = 1 << 20
-	// bodyTime is how long a body may take to arrive, writeTime how long a client may not read.
-	bodyTime  = 30 * time.Second
-	writeTime = 30 * time.Second
+	// maxBody is the largest body of a request of a page, maxHeaders the largest header, in bytes.
+	maxBody    = 1 << 20
+	maxHeaders = 32 << 10
+	patience   = 30 * time.Second
+	// idleTime is how long a connection may wait for its next request.
+	idleTime = 2 * time.Minute
 )
 
 // policy lets a page load from this server alone, and run and show nothing that is written into the page itself.
@@ -177,31 +258,26 @@ func setHeaders(h http.Header, secure bool) {
 
 // Server returns a server for a handler, with limits for clients that are slow or many. It cuts no stream that is read.
 func (g *Guard) Server(handler http.Handler) *http.Server {
-	return &http.Server{Handler: handler, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders,
+	return &http.Server{Handler: handler, ReadHeaderTimeout: g.Patience, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders,
 		ErrorLog: slog.NewLogLogger(g.Log.Handler(), slog.LevelDebug)}
 }
-
-const (
-	headerTime = 10 * time.Second
-	idleTime   = 2 * time.Minute
-	maxHeaders = 32 << 10
-)
 
 // pacedWriter cuts a client that doesn't read.
 type pacedWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
-	now     func() time.Time
+	// until is when a client that doesn't read is cut.
+	until func() time.Time
 }
 
 func (p *pacedWriter) Write(data []byte) (int, error) {
-	_ = p.control.SetWriteDeadline(p.now().Add(writeTime))
+	_ = p.control.SetWriteDeadline(p.until())
 	return p.ResponseWriter.Write(data)
 }
 
 // Flush implements http.Flusher.
 func (p *pacedWriter) Flush() {
-	_ = p.control.SetWriteDeadline(p.now().Add(writeTime))
+	_ = p.control.SetWriteDeadline(p.until())
 	_ = p.control.Flush()
 }
 

@@ -2,12 +2,10 @@ package agreement
 
 import (
 	"cmp"
-	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"signalbox/internal/private"
 )
 
 // Book holds the agreements of one project.
@@ -26,17 +26,13 @@ const maxSize = 4 << 20
 // Open returns the agreements of the project at an absolute root. They are below $XDG_STATE_HOME or ~/.local/state; Open creates nothing. It fails
 // if neither is usable, or if the state folder is inside the project.
 func Open(project string, getenv func(string) string) (Book, error) {
-	state := getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) { // a relative path: the XDG specification says to ignore it
-		home := getenv("HOME")
-		if !filepath.IsAbs(home) {
-			return Book{}, errors.New("find the state folder: neither XDG_STATE_HOME nor HOME is an absolute path")
-		}
-		state = filepath.Join(home, ".local", "state")
+	state, err := private.State(getenv)
+	if err != nil {
+		return Book{}, err
 	}
-	folder := filepath.Join(state, "signalbox", "trust", Fingerprint(project))
+	folder := filepath.Join(state, "trust", Fingerprint(project))
 	if inside(folder, project) || inside(real(folder), real(project)) {
-		return Book{}, fmt.Errorf("the state folder %s is inside the project: set XDG_STATE_HOME to one outside", state)
+		return Book{}, fmt.Errorf("the state folder %s is inside the project: set XDG_STATE_HOME to one outside", filepath.Dir(state))
 	}
 	return Book{project: project, folder: folder}, nil
 }
@@ -115,16 +111,9 @@ func (b Book) Withdraw(kind Kind) (n int, err error) {
 
 // open opens the project's folder. The folder must belong to the user alone: anyone who can write to it could agree in the user's name.
 func (b Book) open() (*os.Root, error) {
-	root, err := os.OpenRoot(b.folder)
+	root, err := private.Open(b.folder)
 	if err != nil {
 		return nil, fmt.Errorf("open agreements: %w", err)
-	}
-	info, err := root.Stat(".")
-	if err == nil {
-		err = ownedAlone(b.folder, info)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open agreements: %w", err), root.Close())
 	}
 	return root, nil
 }
@@ -134,51 +123,19 @@ func (b Book) write(a Agreement) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(b.folder, 0o700); err != nil {
-		return err
-	}
-	root, err := b.open()
+	root, err := private.Make(b.folder)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	temp := ".tmp-" + rand.Text()
-	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(append(data, '\n'))
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = root.Rename(temp, name(a.Kind, a.Fingerprint))
-	}
-	if err != nil {
-		return errors.Join(err, root.Remove(temp))
-	}
-	dir, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return errors.Join(private.Replace(root, name(a.Kind, a.Fingerprint), append(data, '\n')), root.Close())
 }
 
 // read reads one record. A missing or broken record is no agreement; a record that others could have written is an error.
 func (b Book) read(root *os.Root, name string) (a Agreement, err error) {
-	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	data, err := private.Read(root, name, maxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Agreement{}, nil
 	}
-	if err != nil {
-		return Agreement{}, fmt.Errorf("read agreement: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err == nil {
-		err = ownedAlone(filepath.Join(b.folder, name), info)
-	}
-	if err != nil {
-		return Agreement{}, fmt.Errorf("read agreement: %w", err)
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxSize))
 	if err != nil {
 		return Agreement{}, fmt.Errorf("read agreement: %w", err)
 	}
@@ -202,15 +159,6 @@ func recorded(root *os.Root, kind Kind) (names []string, err error) {
 		}
 	}
 	return names, nil
-}
-
-// ownedAlone returns an error if another user owns the file or may write to it.
-func ownedAlone(path string, info fs.FileInfo) error {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || int(stat.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 || !info.IsDir() && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not yours alone: remove it, or take it over with chown and chmod go-w", path)
-	}
-	return nil
 }
 
 // inside reports whether a clean absolute path is dir or below it.

@@ -1,0 +1,294 @@
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"encoding/base64"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"signalbox/internal/config"
+	"signalbox/internal/language"
+	"signalbox/internal/redact"
+)
+
+// The paths that a Guard serves itself.
+const (
+	enterPath  = "/enter"
+	sharePath  = "/share/"
+	loginPath  = "/login"
+	stylePath  = "/login/style.css"
+	beginPath  = "/login/provider"
+	backPath   = "/login/provider/back"
+	logoutPath = "/logout"
+)
+
+// serve answers a request of the login; false means that it is none.
+func (g *Guard) serve(w http.ResponseWriter, r *http.Request, s *config.Serve) bool {
+	reads := r.Method == http.MethodGet
+	switch path := r.URL.Path; {
+	case path == enterPath && reads:
+		g.enter(w, r)
+	case strings.HasPrefix(path, sharePath) && reads:
+		g.openShare(w, r, strings.TrimPrefix(path, sharePath))
+	case path == loginPath && reads:
+		g.showLogin(w, r, http.StatusOK, "")
+	case path == loginPath && r.Method == http.MethodPost:
+		g.login(w, r, s)
+	case path == stylePath && reads:
+		http.ServeFileFS(w, r, files, "style.css")
+	case path == beginPath && reads && g.SignOn != nil:
+		g.leave(w, r)
+	case path == backPath && reads && g.SignOn != nil:
+		g.back(w, r, s)
+	case path == logoutPath && r.Method == http.MethodPost:
+		g.logout(w, r)
+	case path == enterPath, strings.HasPrefix(path, sharePath), path == loginPath, path == stylePath, path == logoutPath:
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	default:
+		return false
+	}
+	return true
+}
+
+// enter logs a browser in by a one-time address.
+func (g *Guard) enter(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Sec-Purpose") != "" { // the browser looks ahead: the address would be used up before the person sees anything
+		http.Error(w, "not ahead of time", http.StatusServiceUnavailable)
+		return
+	}
+	client := clientOf(r.RemoteAddr)
+	right, err := false, errTooMany
+	if g.tokens.may(client, g.Now()) {
+		right, err = g.redeem(r.Context(), r.URL.Query().Get("token"))
+	}
+	switch {
+	case err != nil:
+		g.fails(w, r, err)
+	case !right || !g.Local.May(Viewer):
+		g.tokens.wrong(client, g.Now())
+		g.record(r, User{}, "login", "a one-time address that was used before, or has ended", errRefused)
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.LoginUsed))
+	default:
+		g.begins(w, r, g.Local, session{Name: g.Local.Name, Local: true}, sessionTime, "/")
+	}
+}
+
+// login logs a browser in by a token.
+func (g *Guard) login(w http.ResponseWriter, r *http.Request, s *config.Serve) {
+	if err := r.ParseForm(); err != nil {
+		g.fails(w, r, err)
+		return
+	}
+	token := strings.TrimSpace(r.PostForm.Get("token"))
+	u, err := g.tokenUser(r.Context(), s, token, clientOf(r.RemoteAddr))
+	switch {
+	case errors.Is(err, errRefused):
+		g.record(r, User{}, "login", "a token", err)
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.LoginWrong))
+	case err != nil:
+		g.fails(w, r, err)
+	default:
+		g.begins(w, r, u, session{Name: u.Name, Token: fingerprint(s.Users[u.Name].Token)}, sessionTime, r.PostForm.Get("next"))
+	}
+}
+
+// begins begins a session, records it, and leads the browser to a page.
+func (g *Guard) begins(w http.ResponseWriter, r *http.Request, u User, s session, lasts time.Duration, next string) {
+	err := g.audit.Do(g.acting(r, u), Act{What: "login"}, func() error { return g.begin(w, r, s, lasts) })
+	if err != nil {
+		g.fails(w, r, err)
+		return
+	}
+	g.lead(w, r, local(next))
+}
+
+// leave sends the browser to the provider.
+func (g *Guard) leave(w http.ResponseWriter, r *http.Request) {
+	secret := rand.Text()
+	next := base64.RawURLEncoding.EncodeToString([]byte(local(r.URL.Query().Get("next"))))
+	g.setCookie(w, r, loginCookie, secret+"."+next, g.Now().Add(ticketTime))
+	http.Redirect(w, r, g.SignOn.Address(loginOf(r, secret)), http.StatusSeeOther)
+}
+
+// loginOf derives a login from the secret that only the browser has: nothing has to be remembered until it comes back.
+func loginOf(r *http.Request, secret string) Login {
+	scheme := "http://"
+	if r.TLS != nil {
+		scheme = "https://"
+	}
+	of := func(what string) string { return seal([]byte(secret), what) }
+	return Login{State: of("state"), Nonce: of("nonce"), Verifier: of("verifier"), Back: scheme + r.Host + backPath}
+}
+
+// back logs in a browser that comes back from the provider.
+func (g *Guard) back(w http.ResponseWriter, r *http.Request, s *config.Serve) {
+	secret, next, _ := strings.Cut(g.cookie(r, loginCookie), ".")
+	g.setCookie(w, r, loginCookie, "", time.Unix(1, 0)) // once
+	l, q := loginOf(r, secret), r.URL.Query()
+	if secret == "" || q.Get("state") != l.State {
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.LoginEnded))
+		return
+	}
+	if says := q.Get("error"); says != "" {
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.LoginDenied, redact.Line(g.Redact.String(redact.Clean(says)), 80)))
+		return
+	}
+	id, err := g.SignOn.Identify(r.Context(), l, q.Get("code"))
+	if err != nil {
+		g.Log.Warn("ask the provider who logged in", "err", redact.Clean(err.Error()))
+		g.record(r, User{}, "login", "a provider's answer", err)
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.LoginEnded))
+		return
+	}
+	name := id.Email
+	if name == "" {
+		name = id.Subject
+	}
+	u := User{Name: redact.Line(redact.Clean(name), 100), Role: id.role(&s.OIDC)}
+	if !u.May(Viewer) {
+		g.record(r, u, "login", "no role", errRefused)
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.LoginNoRole, u.Name))
+		return
+	}
+	page, _ := base64.RawURLEncoding.DecodeString(next)
+	g.begins(w, r, u, session{Name: u.Name, Identity: &id}, identityTime, string(page))
+}
+
+func (g *Guard) logout(w http.ResponseWriter, r *http.Request) {
+	_ = r.ParseForm() // a form that can't be read says nothing
+	s, err := g.Settings()
+	if err == nil {
+		u := g.sessionUser(r, &s)
+		err = g.audit.Do(g.acting(r, u), Act{What: "logout"}, func() error { return g.end(w, r, r.PostForm.Get("everywhere") != "") })
+	}
+	if err != nil {
+		g.fails(w, r, err)
+		return
+	}
+	http.Redirect(w, r, loginPath, http.StatusSeeOther)
+}
+
+// openShare shows what a share link shares.
+func (g *Guard) openShare(w http.ResponseWriter, r *http.Request, text string) {
+	l, works := g.link(r.Context(), text)
+	if !works {
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.ShareEnded))
+		return
+	}
+	g.setCookie(w, r, shareCookie, text, l.Ends)
+	g.lead(w, r, local(l.Page))
+}
+
+// lead leads the browser to a page of ours by a page and not by a redirection, so that the cookie goes with it even if another site led here.
+func (g *Guard) lead(w http.ResponseWriter, r *http.Request, page string) {
+	g.show(w, r, http.StatusOK, view{Lead: page})
+}
+
+// local is a path of ours; another site's address becomes the first page.
+func local(page string) string {
+	u, err := url.Parse(page)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(page, "/") || strings.HasPrefix(page, "//") ||
+		strings.ContainsAny(page, "\\\r\n\t") || redact.Clean(page) != page || strings.HasPrefix(u.Path, "//") {
+		return "/"
+	}
+	return page
+}
+
+// fails says that a login failed, which is not the user's doing.
+func (g *Guard) fails(w http.ResponseWriter, r *http.Request, err error) {
+	var tooBig *http.MaxBytesError
+	switch {
+	case errors.Is(err, errTooMany):
+		w.Header().Set("Retry-After", strconv.Itoa(60))
+		g.showLogin(w, r, http.StatusTooManyRequests, g.say(r, language.LoginTooMany))
+	case errors.As(err, &tooBig):
+		http.Error(w, "the request is too large", http.StatusRequestEntityTooLarge)
+	default:
+		g.Log.Error("log in", "err", err)
+		http.Error(w, "the login failed; the log of serve says why", http.StatusInternalServerError)
+	}
+}
+
+// record records a login that was refused.
+func (g *Guard) record(r *http.Request, u User, what, detail string, err error) {
+	l := g.audit.line(g.acting(r, u), Act{What: what, Detail: detail})
+	l.ID, l.Outcome, l.Error = rand.Text(), refused, g.audit.text(err.Error())
+	if err := g.audit.add(l); err != nil {
+		g.Log.Error("record a login that was refused", "err", err)
+	}
+}
+
+// acting is the context of a request in which a user acts.
+func (g *Guard) acting(r *http.Request, u User) context.Context {
+	from := origin{clientOf(r.RemoteAddr), r.UserAgent()}
+	return context.WithValue(With(r.Context(), u), originKey{}, from)
+}
+
+//go:embed page.html style.css
+var files embed.FS
+
+var page = template.Must(template.ParseFS(files, "page.html"))
+
+// view is what the page shows: a form to log in, or nothing but the way to another page.
+type view struct {
+	Language string
+	Lead     string
+	Problem  string
+	Next     string
+	// Tokens: users have tokens. Provider: they log in elsewhere.
+	Tokens, Provider, Local bool
+	say                     func(language.Key) string
+}
+
+// Say returns a text of the page.
+func (v view) Say(name string) string {
+	return v.say(map[string]language.Key{"title": language.LoginTitle, "token": language.LoginToken, "button": language.LoginButton,
+		"provider": language.LoginProvider, "local": language.LoginLocal, "continue": language.LoginContinue}[name])
+}
+
+func (g *Guard) showLogin(w http.ResponseWriter, r *http.Request, status int, problem string) {
+	s, err := g.Settings()
+	if err != nil {
+		g.fails(w, r, err)
+		return
+	}
+	next := r.URL.Query().Get("next")
+	if r.Method == http.MethodPost {
+		next = r.PostForm.Get("next")
+	}
+	g.show(w, r, status, view{Problem: problem, Next: local(next), Tokens: len(s.Users) > 0, Provider: g.SignOn != nil && s.OIDC.Issuer != "", Local: g.Local.May(Viewer)})
+}
+
+func (g *Guard) show(w http.ResponseWriter, r *http.Request, status int, v view) {
+	l := g.languageOf(r)
+	v.Language, v.say = string(l), func(k language.Key) string { return l.Say(k) }
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	if err := page.Execute(w, v); err != nil {
+		g.Log.Debug("write the login page", "err", err)
+	}
+}
+
+func (g *Guard) say(r *http.Request, k language.Key, args ...any) string {
+	return g.languageOf(r).Say(k, args...)
+}
+
+// languageOf is the language that the browser asks for first.
+func (g *Guard) languageOf(r *http.Request) language.Language {
+	switch first, _, _ := strings.Cut(r.Header.Get("Accept-Language"), ","); {
+	case strings.HasPrefix(first, "ja"):
+		return language.Japanese
+	case strings.HasPrefix(first, "en"):
+		return language.English
+	case g.Language == "":
+		return language.English
+	}
+	return g.Language
+}
