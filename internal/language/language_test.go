@@ -78,3 +78,15 @@ func TestALanguageThatIsNotNamedIsEnglish(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestEveryTextOfAPageIsThereInEveryLanguage(t *testing.T) {
+	t.Parallel()
+	for name, text := range pages {
+		if text.en == "" || text.ja == "" || text.en == text.ja {
+			t.Errorf("%s is %q in English and %q in Japanese", name, text.en, text.ja)
+		}
+		if en, ja := verbsOf(text.en), verbsOf(text.ja); !slices.Equal(en, ja) {
+			t.Errorf("%s has the verbs %v in English and %v in Japanese", name, en, ja)
+		}
+	}
+}
