@@ -20,7 +20,8 @@ crash: ## kill runs at 200 random instants, and at every other one that the test
 	go test -timeout 1h -run 'Killed' ./internal/environment/clone -sweep all
 	go test -timeout 1h -run 'TestForge' ./internal/forge/github -sweep all
 	go test -timeout 1h -run 'TestForge' ./internal/forge/gitlab -sweep all
-	SIGNALBOX_GITEA=$$(sh scripts/gitea.sh) && export SIGNALBOX_GITEA && go test -timeout 1h -run 'TestForge' ./internal/forge/gitea -sweep all
+	SIGNALBOX_GITEA=$$(sh scripts/gitea.sh) && export SIGNALBOX_GITEA && go test -timeout 1h -run 'TestForge' ./internal/forge/gitea -sweep all &&\
+	go test -timeout 1h -run 'RealGitea' ./internal/perform -sweep all
 	SIGNALBOX_TEST_ALL=1 go test -timeout 1h -run 'Crowd|Refused' ./internal/store
 
 build: ## build bin/signalbox, and beside it the programs for containers and for agents

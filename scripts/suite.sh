@@ -18,7 +18,7 @@ shared="$shared|TestNetworkConformance|TestOnlyOneCommandAtATime|TestConformance
 alone=$(cd internal && go list . ./commandline ./config ./environment/detect ./health/... ./pipeline ./registry ./schema ./workflow/...)
 # Here too, of packages where the race detector watches another test go the same way: thousands of histories, and of calls, one after the other, and
 # runs on a forge that fails in thirty ways.
-repeated='TestWhateverBecomesOfWebhooksTheEndIsTheSame|TestAnHourOfFiftyRuns|TestWhateverAForgeDoesTheRunSaysWhatToType|TestARunSurvivesEveryLostAnswer'
+repeated='TestWhateverBecomesOfWebhooksTheEndIsTheSame|TestAnHourOfFiftyRuns|TestWhateverAForgeDoesTheRunSaysWhatToType|TestARunSurvivesEveryLostAnswer|TestARunOnARealGitea'
 # The longest come first, so that no core is idle at the end.
 longest='./internal/environment/container ./internal/store ./internal/forge/local ./internal/session ./internal/git'
 agents='./internal/agent/claude ./internal/agent/codex ./internal/agent/opencode ./internal/agent/pi ./internal/agent/gemini'

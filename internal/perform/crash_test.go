@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,21 +36,21 @@ var errDied = errors.New("the process died")
 
 // life ends a process at one of its calls to git or to a port.
 type life struct {
-	mu   sync.Mutex
-	left int
+	mu sync.Mutex
+	// dies says at which instant. Those around a server's calls have names.
+	dies func(instant string) bool
 	end  context.CancelFunc
 	dead bool
 }
 
 // step is called before and after each call.
-func (l *life) step() error {
+func (l *life) step(instant string) error {
 	if l == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.left--; l.left <= 0 {
-		l.dead = true
+	if l.dead = l.dead || l.dies(instant); l.dead {
 		l.end()
 		return errDied
 	}
@@ -57,13 +58,15 @@ func (l *life) step() error {
 }
 
 // reach is one call of a port: the process may die before it and after it.
-func reach[T any](l *life, act func() (T, error)) (T, error) {
+func reach[T any](l *life, act func() (T, error)) (T, error) { return reachNamed(l, "", act) }
+
+func reachNamed[T any](l *life, call string, act func() (T, error)) (T, error) {
 	var zero T
-	if err := l.step(); err != nil {
+	if err := l.step("before " + call); err != nil {
 		return zero, err
 	}
 	got, err := act()
-	if dead := l.step(); dead != nil {
+	if dead := l.step("after " + call); dead != nil {
 		return zero, dead
 	}
 	return got, err
@@ -178,7 +181,11 @@ type ports struct {
 }
 
 func (p ports) Exec(ctx context.Context, c process.Command) (process.Result, error) {
-	return reach(p.life, func() (process.Result, error) { return process.Host{}.Exec(context.WithoutCancel(ctx), c) })
+	call := ""
+	if i := slices.IndexFunc(c.Args, func(arg string) bool { return arg == "push" || arg == "fetch" || arg == "ls-remote" }); i >= 0 {
+		call = ofOneThing.ReplaceAllString("git "+strings.Join(c.Args[i:], " "), "*")
+	}
+	return reachNamed(p.life, call, func() (process.Result, error) { return process.Host{}.Exec(context.WithoutCancel(ctx), c) })
 }
 
 // driver and room are environments that keep one file.
@@ -390,6 +397,37 @@ type dying struct {
 	deaths map[workflow.ActionKind]int
 	// cancelAt is the action in which a person cancels the run; empty for none.
 	cancelAt workflow.ActionKind
+	// sampled: a process dies only once at each named instant.
+	sampled bool
+	// instants are the named ones at which a process died.
+	instants map[string]bool
+}
+
+func newDying(o *outside) dying {
+	return dying{outside: o, deaths: map[workflow.ActionKind]int{}, instants: map[string]bool{}}
+}
+
+// live has processes act until one survives, and returns how many died.
+func (d dying) live(ctx context.Context, sampled bool, act func(context.Context, *Performer)) (died int) {
+	for ; ; died++ {
+		living, end := context.WithCancel(ctx)
+		passed := 0
+		l := &life{end: end, dies: func(instant string) bool {
+			if !sampled {
+				passed++
+				return passed > died
+			}
+			_, call, _ := strings.Cut(instant, " ")
+			fresh := call != "" && !d.instants[instant]
+			d.instants[instant] = true
+			return fresh
+		}}
+		act(living, d.process(ctx, l))
+		end()
+		if !l.dead {
+			return died
+		}
+	}
 }
 
 func (d dying) Begin(context.Context, workflow.Run) error         { return nil }
@@ -405,6 +443,9 @@ func (d dying) Look(ctx context.Context, run workflow.Run) (workflow.Event, erro
 }
 
 func (d dying) Project(ctx context.Context, run workflow.Run) error {
+	if d.deaths != nil {
+		d.live(ctx, *sweep != "all", func(ctx context.Context, p *Performer) { _ = p.Project(ctx, run) })
+	}
 	return d.process(ctx, nil).Project(ctx, run)
 }
 
@@ -420,21 +461,13 @@ func (d dying) Perform(ctx context.Context, run workflow.Run, a workflow.Action,
 		<-ctx.Done()
 		return nil
 	}
-	for n := 1; ; n++ {
-		living, end := context.WithCancel(ctx)
-		l := &life{left: n, end: end}
-		event := d.process(ctx, l).Perform(living, run, a, p)
-		end()
-		if l.dead {
-			d.deaths[a.Kind]++
-			continue
-		}
-		again := d.process(ctx, nil).Perform(ctx, run, a, p)
-		if one, other := comparable(event), comparable(again); one != other {
-			d.t.Errorf("%s returned\n%s\nand, performed again,\n%s", a.Kind, one, other)
-		}
-		return again
+	var event workflow.Event
+	d.deaths[a.Kind] += d.live(ctx, d.sampled, func(ctx context.Context, performer *Performer) { event = performer.Perform(ctx, run, a, p) })
+	again := d.process(ctx, nil).Perform(ctx, run, a, p)
+	if one, other := comparable(event), comparable(again); one != other {
+		d.t.Errorf("%s returned\n%s\nand, performed again,\n%s", a.Kind, one, other)
 	}
+	return again
 }
 
 // comparable returns an event without its duration, which differs between equal events.
@@ -475,7 +508,8 @@ func TestEveryActionMayBePerformedTwiceAndAfterACrash(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := dying{newOutside(t), map[workflow.ActionKind]int{}, c.cancelAt}
+			d := newDying(newOutside(t))
+			d.cancelAt = c.cancelAt
 			c.settings.AutoApprove, c.settings.Tests, c.settings.Limits = true, []string{"true"}, workflow.DefaultLimits()
 			run := d.execute(t, c.settings)
 			for _, kind := range c.dies {
@@ -504,8 +538,8 @@ func TestEveryActionMayBePerformedTwiceAndAfterACrash(t *testing.T) {
 
 func TestARunThatWasMergedMeanwhileIsNotGivenUp(t *testing.T) {
 	t.Parallel()
-	d := dying{newOutside(t), map[workflow.ActionKind]int{}, workflow.WatchChecks}
-	d.mergedByHand = true
+	d := newDying(newOutside(t))
+	d.cancelAt, d.mergedByHand = workflow.WatchChecks, true
 	run := d.execute(t, workflow.Settings{Workflow: workflow.WorkflowSimple, AutoApprove: true, Tests: []string{"true"}, Limits: workflow.DefaultLimits()})
 	if run.State != workflow.Done || len(d.merges) != 1 || run.Details.MergeCommit != d.merges[0] || d.closed != 1 || d.made {
 		t.Errorf("the run is %s, %+v, merged as %q; %d merges, closed %d times", run.State, run.Error, run.Details.MergeCommit, len(d.merges), d.closed)

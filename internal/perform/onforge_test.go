@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -26,9 +27,16 @@ import (
 
 // RoundTrip lets the process die before and after a request.
 func (p ports) RoundTrip(r *http.Request) (*http.Response, error) {
-	return reach(p.life, func() (*http.Response, error) {
+	return reachNamed(p.life, kindOf(r), func() (*http.Response, error) {
 		return http.DefaultTransport.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
 	})
+}
+
+var ofOneThing = regexp.MustCompile(`/?[0-9a-f]{40}|/[0-9]+`)
+
+// kindOf is a request without what is of one thing alone.
+func kindOf(r *http.Request) string {
+	return r.Method + " " + ofOneThing.ReplaceAllString(r.URL.Path, "*")
 }
 
 // jumping is a clock that no one waits for.
@@ -96,14 +104,18 @@ func newOnForge(t *testing.T) *onForge {
 		if err != nil {
 			t.Error(err)
 		}
-		passes := func(context.Context, local.Candidate) (local.Verdict, error) {
-			return local.Verdict{Passed: true, Command: "true"}, nil
-		}
-		half := local.New(local.Config{Repo: o.repo, Store: o.store, Root: o.root, Test: passes, Hosted: true})
 		o.access = func() Access { return Access{Variable: "GITHUB_TOKEN"} }
-		return hosted.New(hosted.Config{Server: server, Git: half, Store: o.store, WithoutCI: true, Clock: clock.Now})
+		return hosted.New(hosted.Config{Server: server, Git: o.half(), Store: o.store, WithoutCI: true, Clock: clock.Now})
 	}
 	return o
+}
+
+// half is git's half of a forge on a server. Every candidate passes.
+func (o *outside) half() *local.Forge {
+	passes := func(context.Context, local.Candidate) (local.Verdict, error) {
+		return local.Verdict{Passed: true, Command: "true"}, nil
+	}
+	return local.New(local.Config{Repo: o.repo, Store: o.store, Root: o.root, Test: passes, Hosted: true})
 }
 
 // straight performs each action in one process, which lives on.
@@ -119,7 +131,7 @@ func (s straight) Perform(ctx context.Context, run workflow.Run, a workflow.Acti
 }
 
 // start makes the run of issue 1.
-func (o *onForge) start(t *testing.T, s workflow.Settings) workflow.RunRef {
+func (o *outside) start(t *testing.T, s workflow.Settings) workflow.RunRef {
 	t.Helper()
 	s.Workflow, s.PushesTo, s.Tests, s.Limits = workflow.WorkflowSimple, "origin", []string{"true"}, workflow.DefaultLimits()
 	run := workflow.New(workflow.Start{RequestID: "1", RunID: "20260101-120000-abcdef", Number: 1, Title: "Change it", Branch: "signalbox/1-change-it", Base: "main", Settings: s}, o.clock.Now().UTC())
@@ -130,7 +142,7 @@ func (o *onForge) start(t *testing.T, s workflow.Settings) workflow.RunRef {
 }
 
 // goOn takes the run as far as possible.
-func (o *onForge) goOn(t *testing.T, p engine.Performer, ref workflow.RunRef) workflow.Run {
+func (o *outside) goOn(t *testing.T, p engine.Performer, ref workflow.RunRef) workflow.Run {
 	t.Helper()
 	e := engine.New(engine.Config{Runs: o.store, Locks: o.store, Performer: p, Clock: o.clock})
 	run, err := e.Run(t.Context(), ref.RequestID, "test", func(context.Context) (workflow.RunRef, error) { return ref, nil })
@@ -170,7 +182,7 @@ func (o *onForge) isDone(t *testing.T, run workflow.Run) {
 func TestEveryActionOnAForgeMayBePerformedTwiceAndAfterACrash(t *testing.T) {
 	t.Parallel()
 	o := newOnForge(t)
-	d := dying{o.outside, map[workflow.ActionKind]int{}, ""}
+	d := newDying(o.outside)
 	o.isDone(t, o.goOn(t, d, o.start(t, workflow.Settings{AutoApprove: true})))
 	for _, kind := range []workflow.ActionKind{workflow.OpenPullRequest, workflow.WatchChecks, workflow.MergePullRequest, workflow.CloseRequest} {
 		if d.deaths[kind] < 5 {
@@ -179,15 +191,19 @@ func TestEveryActionOnAForgeMayBePerformedTwiceAndAfterACrash(t *testing.T) {
 	}
 }
 
-// losses are the answers that were lost: of each kind of change, by how many were before it.
+// losses are the answers that were lost.
 type losses struct {
 	mu  sync.Mutex
 	all map[string]bool
+	// sampled: one of each kind of change is lost. Otherwise it's each of a run's, known by its action and by how many were before it.
+	sampled bool
 	// seen are the changes of this run, last the one before, and in the actions that lost an answer.
 	seen map[string]int
 	last string
 	in   map[workflow.ActionKind]bool
 	now  workflow.ActionKind
+	// left: there are more to lose.
+	left bool
 }
 
 func (l *losses) begin(a workflow.Action) {
@@ -202,31 +218,48 @@ func (l *losses) lose(r *http.Request) bool {
 	defer l.mu.Unlock()
 	what := r.Method + " " + r.URL.Path
 	which, repeats := fmt.Sprintf("%s %s %d", l.now, what, l.seen[what]), what == l.last
+	if l.sampled {
+		which = kindOf(r)
+	}
 	l.last = ""
 	if repeats {
 		return false
 	}
 	l.seen[what]++
-	if l.in[l.now] || l.all[which] {
+	if l.all[which] {
+		return false
+	}
+	if l.in[l.now] {
+		l.left = true
 		return false
 	}
 	l.all[which], l.in[l.now], l.last = true, true, what
 	return true
 }
 
+// untilAllWereLost executes runs until no answer is left to lose, and returns how many were lost. A run that lost one may have more than the one before.
+func untilAllWereLost(t *testing.T, sampled bool, run func(*losses)) int {
+	t.Helper()
+	all := map[string]bool{}
+	for more := true; more && !t.Failed(); {
+		l := &losses{all: all, sampled: sampled, seen: map[string]int{}, in: map[workflow.ActionKind]bool{}}
+		run(l)
+		more = l.left || !sampled && len(l.in) > 0
+	}
+	t.Logf("%d answers were lost", len(all))
+	return len(all)
+}
+
 // A request that changes something is performed, and its answer lost: each of a whole run's. A run repeats what may have failed.
 func TestARunSurvivesEveryLostAnswer(t *testing.T) {
 	t.Parallel()
-	all := map[string]bool{}
-	for lost := -1; lost < len(all) && !t.Failed(); {
-		lost = len(all)
-		l := &losses{all: all, seen: map[string]int{}, in: map[workflow.ActionKind]bool{}}
+	lost := untilAllWereLost(t, false, func(l *losses) {
 		o := newOnForge(t)
 		o.server.Inject(standin.Fault{Changes: true, Which: l.lose, Times: -1, Lose: true})
 		p := straight{dying{outside: o.outside}, l.begin}
 		o.isDone(t, o.goOn(t, p, o.start(t, workflow.Settings{AutoApprove: true})))
-	}
-	if t.Logf("%d answers were lost", len(all)); len(all) < 40 {
+	})
+	if lost < 40 {
 		t.Error("they are fewer than a run needs")
 	}
 }

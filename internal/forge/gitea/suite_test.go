@@ -101,14 +101,20 @@ func newHarness(t *testing.T, way hosted.Way) forgetest.Harness {
 		return hostedtest.Kill(t, place{h.Project, at}, n, operation)
 	}
 	h.Lose = func(t *testing.T, n int, operation forgetest.Operation) bool {
-		cut := newCut(t, n)
+		var changes atomic.Int64
+		proxy, err := server.Lossy(func(*http.Request) bool { return changes.Add(1) == int64(n+1) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer proxy.Close()
 		through := at
-		through.URL = cut.URL
-		err := operation.Perform(t.Context(), with(t, through))
-		if lost := cut.lost.Load(); lost == (err == nil) {
+		through.URL = proxy.URL
+		err = operation.Perform(t.Context(), with(t, through))
+		lost := changes.Load() > int64(n)
+		if lost == (err == nil) {
 			t.Errorf("with an answer lost: %v, the operation ends with %v", lost, err)
 		}
-		return cut.lost.Load()
+		return lost
 	}
 	var opened struct{ Number int }
 	at.call(t, http.MethodPost, "/issues", map[string]any{"title": "Fix it", "body": "Please."}, &opened)

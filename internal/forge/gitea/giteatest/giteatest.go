@@ -12,6 +12,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -235,6 +238,23 @@ func (s *Server) Stop() error {
 		<-ended
 	}
 	return os.RemoveAll(s.Dir)
+}
+
+// Lossy starts a proxy before the server. A change that is to be lost is performed, and the connection cut instead of answering. The caller closes it.
+func (s *Server) Lossy(lose func(*http.Request) bool) (*httptest.Server, error) {
+	to, err := url.Parse(s.URL)
+	if err != nil {
+		return nil, err
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || strings.HasSuffix(r.URL.Path, "/git-upload-pack") || !lose(r) {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		proxy.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	})), nil
 }
 
 // Call calls the API below /api/v1/ with a token, or with name and password if it is empty and the path names a user's tokens.
