@@ -33,6 +33,7 @@ var packages = map[string][]string{
 	"process/processtest":         {},
 	"config":                      {"permission"},                                       // whose patterns it takes
 	"access":                      {"config", "flock", "language", "private", "redact"}, // who may use serve's pages and calls: it knows no page
+	"access/oidc":                 {"access", "config"},                                 // a provider's part of the login
 	"agreement":                   {"private"},                                          // what a person agreed to, kept outside every repository
 	"private":                     {},                                                   // files of the user's own: it doesn't know what is in them
 	"forge":                       {"redact"},

@@ -41,7 +41,7 @@ type Config struct {
 // SignOn is a provider that says who a user is.
 type SignOn interface {
 	// Address is where the browser goes to log in.
-	Address(l Login) string
+	Address(ctx context.Context, l Login) (string, error)
 	// Identify asks who logged in, by the code with which the browser comes back.
 	Identify(ctx context.Context, l Login, code string) (Identity, error)
 }

@@ -112,9 +112,14 @@ func (g *Guard) begins(w http.ResponseWriter, r *http.Request, u User, s session
 // leave sends the browser to the provider.
 func (g *Guard) leave(w http.ResponseWriter, r *http.Request) {
 	secret := rand.Text()
+	address, err := g.SignOn.Address(r.Context(), loginOf(r, secret))
+	if err != nil {
+		g.fails(w, r, err)
+		return
+	}
 	next := base64.RawURLEncoding.EncodeToString([]byte(local(r.URL.Query().Get("next"))))
 	g.setCookie(w, r, loginCookie, secret+"."+next, g.Now().Add(ticketTime))
-	http.Redirect(w, r, g.SignOn.Address(loginOf(r, secret)), http.StatusSeeOther)
+	http.Redirect(w, r, address, http.StatusSeeOther)
 }
 
 // loginOf derives a login from the secret that only the browser has: nothing has to be remembered until it comes back.
