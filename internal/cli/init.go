@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -129,7 +130,7 @@ func newDemo(a *command.Invocation) *cobra.Command {
 }
 
 func demo(ctx context.Context, a *command.Invocation, dir string) error {
-	if err := starter.WriteDemo(dir); err != nil {
+	if err := starter.WriteDemo(dir, goCache(ctx)); err != nil {
 		return err
 	}
 	// It has an identity of its own: a new machine has none, and a demonstration needs no signature.
@@ -162,6 +163,17 @@ func demo(ctx context.Context, a *command.Invocation, dir string) error {
 	}
 	a.Print("\nLook around: cd %s && %s status 1\n", dir, name)
 	return nil
+}
+
+// goCache returns the folder of Go's cache, or "" if it's of no use; if Go is missing, the demonstration's own commands say so.
+func goCache(ctx context.Context) string {
+	var out bytes.Buffer
+	_, _ = process.Run(ctx, process.Command{Args: []string{"go", "env", "GOCACHE"}, Env: os.Environ(), Stdout: &out, Total: demoLimit})
+	dir := strings.TrimSpace(out.String())
+	if !filepath.IsAbs(dir) || os.MkdirAll(dir, 0o777) != nil {
+		return ""
+	}
+	return dir
 }
 
 // demoLimit is how long one command of the demonstration may take.

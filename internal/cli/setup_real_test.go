@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,7 +34,12 @@ func TestRealProjectsAreSetUpByWhatTheirFilesSay(t *testing.T) {
 	for _, kind := range realKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
-			kind.mustBeCarried(t)
+			var changes []string
+			if kind.name == "go" { // whose library is compiled in the container, and not here again; an index of modules would be written
+				cache := goEnv(t, "GOCACHE")
+				changes = []string{"environment:\n", fmt.Sprintf("environment:\n  read: [%q]\n", cache), "GOFLAGS=", fmt.Sprintf("%q, GODEBUG=goindex=0, CGO_ENABLED, GOFLAGS=-trimpath ", "GOCACHE="+cache)}
+			}
+			kind.mustBeCarried(t, changes...)
 		})
 	}
 }
@@ -45,13 +51,16 @@ func TestRealProjectsAreSetUpInContainers(t *testing.T) {
 	for _, kind := range realKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
-			kind.mustBeCarried(t, "go 1.24", "go 1.19", "environment:\n", "environment:\n  driver: container\n  image: "+image+"\n")
+			p := kind.mustBeCarried(t, "go 1.24", "go 1.19", "environment:\n", "environment:\n  driver: container\n  image: "+image+"\n")
+			if kind.name == "go" {
+				p.mustHaveKept("home/.cache/go-build/00")
+			}
 		})
 	}
 }
 
 // mustBeCarried wants the kind of environment to be found, set up, verified, and the change tested in it.
-func (k realKind) mustBeCarried(t *testing.T, changes ...string) {
+func (k realKind) mustBeCarried(t *testing.T, changes ...string) *project {
 	t.Helper()
 	needs(t, k.needs)
 	x := newPackageIndex(t)
@@ -63,8 +72,9 @@ func (k realKind) mustBeCarried(t *testing.T, changes ...string) {
 	p.carryReal()
 	p.mustBeSetUp("detection", k.name, k.want)
 	if k.name == "go" {
-		p.mustHaveKept("home/.cache/go-build/00")
+		p.mustHaveKept("home/go/pkg/mod/example.com/colour@v1.0.0")
 	}
+	return p
 }
 
 // mustHaveKept wants a path in what is kept for the next run.

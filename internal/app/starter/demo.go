@@ -14,8 +14,15 @@ import (
 //go:embed demo
 var demoFiles embed.FS
 
-// WriteDemo writes the demonstration's repository into a folder that is empty or doesn't exist.
-func WriteDemo(dir string) error {
+// sharedCache lets the demonstration's commands read Go's cache on this machine. Without it, the sandbox compiles Go's library again, for most of a minute.
+const sharedCache = `environment:
+  read: [%[1]q]
+  variables: [%[2]q, GOFLAGS, CGO_ENABLED]
+`
+
+// WriteDemo writes the demonstration's repository into a folder that is empty or doesn't exist. Its commands may read cache, Go's
+// cache on this machine, unless it's empty.
+func WriteDemo(dir, cache string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return &problem.Error{Err: fmt.Errorf("%s is not empty", dir), Hint: "name a folder that is empty or does not exist", Code: problem.Usage}
 	}
@@ -28,6 +35,9 @@ func WriteDemo(dir string) error {
 			return err
 		}
 		to := strings.TrimSuffix(strings.TrimPrefix(path, "demo/"), ".txt")
+		if to == "config.yaml" && cache != "" {
+			content = fmt.Appendf(content, sharedCache, cache, "GOCACHE="+cache)
+		}
 		if filepath.Ext(to) == ".yaml" {
 			to = filepath.Join(".signalbox", to)
 		}
