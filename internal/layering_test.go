@@ -128,6 +128,8 @@ var packages = map[string][]string{
 	"app/apptest":                         {"app", "redact"},
 	"app/background":                      {"app", "problem", "process"},                    // processes that outlive a front end
 	"app/change":                          {"app", "problem", "redact", "wire", "workflow"}, // git's answer and a run's patches as lines: it judges nothing
+	"app/cost":                            {"app", "wire", "workflow", "workflow/budget"},
+	"app/history":                         {"app", "store", "wire", "workflow"}, // a run as it was: a pure fold of its transitions
 	"app/starter":                         {"app", "config", "problem", "wire"},
 	"app/environments":                    {"app", "commandline", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
 	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "wire/folder", "workflow"},
@@ -146,7 +148,7 @@ var packages = map[string][]string{
 	"cli/beside":   {"problem"}, // becomes another program of ours
 	"cli/mcp":      {"cli/beside", "cli/command", "mcp/clients", "redact"},
 	"cli/issue":    {"app", "cli/command", "cli/display", "problem", "redact", "registry", "store", "wire"},
-	"cli/run":      {"app", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "wire", "workflow"},
+	"cli/run":      {"app", "app/cost", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/session":  {"agent", "app", "app/sessions", "cli/command", "cli/display", "commandline", "problem", "redact", "registry", "session", "session/terminal", "wire", "wire/folder", "workflow"},
 	"cli":          {"app", "app/doctor", "app/starter", "cli/ci", "cli/command", "cli/document", "cli/env", "cli/forge", "cli/heal", "cli/issue", "cli/mcp", "cli/run", "cli/session", "commandline", "config", "engine", "git/gitcmd", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},
 	"cmd/*":        {"*"},

@@ -121,7 +121,7 @@ func newRoot(a *command.Invocation) *cobra.Command {
 // groups are the headings of the help, each with its commands; the rest comes last.
 var groups = []struct{ title, commands string }{
 	{"Get started:", "demo init trust doctor agents new"},
-	{"Work on requests:", "run watch status list logs diff approve reject answer note sync stop resume retry"},
+	{"Work on requests:", "run watch status list logs diff cost approve reject answer note sync stop resume retry"},
 	{"Sessions and environments:", "session env"},
 	{"Forges:", "forge ci"},
 	{"Self-healing:", "heal health"},

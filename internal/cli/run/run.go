@@ -40,7 +40,7 @@ func Commands(a *command.Invocation) []*cobra.Command {
 		"answer":  command.Runs(a, command.StateIs(workflow.Running), false),
 		"note":    command.Runs(a, nil, false),
 	}
-	all := append(newOrders(a), newNew(a), newRun(a), newStatus(a), newList(a), newLogs(a), newDiff(a), newWatch(a), newAnswer(a), newNote(a))
+	all := append(newOrders(a), newNew(a), newRun(a), newStatus(a), newList(a), newLogs(a), newDiff(a), newWatch(a), newAnswer(a), newNote(a), newCost(a))
 	for _, c := range all {
 		c.ValidArgsFunction = completions[c.Name()]
 	}
