@@ -130,6 +130,7 @@ var packages = map[string][]string{
 	"app/change":                          {"app", "problem", "redact", "wire", "workflow"}, // git's answer and a run's patches as lines: it judges nothing
 	"app/cost":                            {"app", "wire", "workflow", "workflow/budget"},
 	"app/history":                         {"app", "store", "wire", "workflow"}, // a run as it was: a pure fold of its transitions
+	"app/transcript":                      {"agent", "app", "commandline"},      // what lines of logs say
 	"app/starter":                         {"app", "config", "problem", "wire"},
 	"app/environments":                    {"app", "commandline", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
 	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "wire/folder", "workflow"},
@@ -139,7 +140,7 @@ var packages = map[string][]string{
 	"app/doctor":                          {"app", "agent", "commandline", "config", "environment", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"}, // a use case too long for app
 	// A noun of the command line parses, calls app and shows.
 	"cli/command":  {"app", "commandline", "problem", "process", "redact", "redact/visible", "store", "wire", "wire/folder", "workflow"},
-	"cli/display":  {"agent", "app", "cli/command", "commandline", "git", "pipeline", "problem", "redact", "redact/visible", "registry", "store", "wire", "workflow"},
+	"cli/display":  {"agent", "app", "app/transcript", "cli/command", "commandline", "git", "pipeline", "problem", "redact", "redact/visible", "registry", "store", "wire", "workflow"},
 	"cli/ci":       {"app", "app/ci", "app/intake", "cli/command", "cli/display", "pipeline", "redact"},
 	"cli/document": {"app/documents", "cli/command", "problem", "redact", "redact/visible", "schema", "store"},
 	"cli/env":      {"app", "app/environments", "cli/command", "cli/display", "commandline", "config", "environment/cache", "environment/detect", "place", "problem", "process", "redact", "registry", "wire", "workflow"},

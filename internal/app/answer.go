@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -151,6 +153,26 @@ func AnsweredWord(a *workflow.Answer) string {
 		return fmt.Sprintf("option %d chosen", a.Option)
 	}
 	return "answered"
+}
+
+// TypedAnswer reads what a person typed; given is false if it's no answer.
+func TypedAnswer(q *workflow.Question, line string) (answer workflow.Answer, given bool) {
+	word, rest, _ := strings.Cut(line, " ")
+	number, err := strconv.Atoi(line)
+	switch {
+	case word == "deny":
+		answer = workflow.Answer{Verdict: workflow.AnswerDeny, Text: redact.Clean(strings.TrimSpace(rest))}
+	case q.Kind == workflow.PermissionQuestion && (line == "allow" || line == "always"):
+		answer = workflow.Answer{Verdict: workflow.AnswerAllow, Always: line == "always"}
+	case q.Kind == workflow.PermissionQuestion || line == "":
+		return answer, false
+	case q.Kind == workflow.ChoiceQuestion && err == nil:
+		answer = workflow.Answer{Verdict: workflow.AnswerOption, Option: number}
+	default:
+		answer = workflow.Answer{Verdict: workflow.AnswerText, Text: redact.Clean(line)}
+	}
+	answer.Question = q.ID
+	return answer, q.Refuses(answer) == ""
 }
 
 // AnswerOrder answers the question that a run asks, as the caller reads the answer for it.

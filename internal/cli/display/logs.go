@@ -1,7 +1,6 @@
 package display
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 
 	"signalbox/internal/agent"
 	"signalbox/internal/app"
+	"signalbox/internal/app/transcript"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
@@ -35,12 +35,12 @@ func ShowLog(p *command.Project) func(app.LogLine) {
 		case !l.Entry:
 			p.Print("%s", redact.Clean(l.Text))
 		default:
-			var e agent.Entry
-			if json.Unmarshal([]byte(l.Text), &e) != nil {
+			e, ok := transcript.Of(l)
+			if !ok {
 				p.Print("%s", redact.Clean(l.Text))
-			} else if what, says := entry(p.Invocation, e); what != "" {
-				says = strings.ReplaceAll(strings.TrimSpace(redact.Clean(says)), "\n", "\n                  ")
-				p.Print("%s %-8s %s\n", commandline.Clock(e.Time), what, says)
+			} else if e.What != "" {
+				says := strings.ReplaceAll(strings.TrimSpace(redact.Clean(e.Says)), "\n", "\n                  ")
+				p.Print("%s %s %s\n", commandline.Clock(e.Time), painted(p.Invocation, e), says)
 			}
 		}
 	}
@@ -56,66 +56,23 @@ func LastWords(p *command.Project, r *workflow.Run) string {
 		if !line.Entry {
 			return redact.Line(redact.Clean(line.Text), 300)
 		}
-		var e agent.Entry
-		if json.Unmarshal([]byte(line.Text), &e) != nil {
-			return ""
-		}
+		e, _ := transcript.Of(line)
 		switch e.Kind {
 		case agent.Said, agent.ToolCalled, agent.Retrying, agent.Warned, agent.Erred:
-			what, says := entry(p.Invocation, e)
-			return redact.Line(redact.Clean(strings.TrimSpace(what)+" "+says), 300)
+			return redact.Line(redact.Clean(strings.TrimSpace(painted(p.Invocation, e))+" "+e.Says), 300)
 		}
 		return ""
 	})
 }
 
-// entry is the word for what happened, and what there is to say about it; both are empty if people needn't see it.
-func entry(a *command.Invocation, e agent.Entry) (what, says string) {
-	color := ""
-	switch e.Kind {
-	case agent.Began:
-		return "begin", strings.TrimSpace(e.Model + " " + e.Conversation)
-	case agent.ToolCalled:
-		return "does", strings.TrimSpace(e.Tool + ": " + firstLines(e.Text, 3))
-	case agent.Over:
-		says = e.Text
-		if u := e.Usage; u != nil && *u != (agent.Usage{}) {
-			says += fmt.Sprintf(" %d tokens in, %d out", u.InputTokens, u.OutputTokens)
-			if u.CostUSD > 0 {
-				says += fmt.Sprintf(", $%.4f", u.CostUSD)
-			}
-		}
-		return "end", strings.TrimSpace(says)
-	case agent.Said:
-		color, what, says = command.Bold, "says", e.Text
-	case agent.ToolReturned:
-		if !e.Failed {
-			return "", ""
-		}
-		color, what, says = command.Red, "failed", firstLines(e.Text, 6)
-	case agent.PermissionAsked, agent.QuestionAsked:
-		color, what, says = command.Yellow, "asks", e.Tool+": "+e.Text
-	case agent.QuestionAnswered:
-		color, what, says = command.Yellow, "is told", firstLines(e.Text, 3)
-	case agent.PermissionDenied:
-		color, what, says = command.Yellow, "denied", e.Tool+": "+firstLines(e.Text, 3)
-	case agent.Retrying:
-		color, what, says = command.Yellow, "retry", strings.TrimSpace(fmt.Sprintf("%d %s", e.Attempt, e.Text))
-	case agent.Warned:
-		color, what, says = command.Yellow, "warning", e.Text
-	case agent.Erred:
-		color, what, says = command.Red, "error", e.Text
-	default:
-		return "", ""
-	}
-	return a.Paint(color, fmt.Sprintf("%-8s", what)), says
-}
+// tones are the colours of a log.
+var tones = map[transcript.Tone]string{transcript.Strong: command.Bold, transcript.Attention: command.Yellow, transcript.Bad: command.Red}
 
-// firstLines are the first n lines of text, and how many more there are.
-func firstLines(text string, n int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if len(lines) <= n {
-		return strings.Join(lines, "\n")
+// painted is the word for what happened, in its colour.
+func painted(a *command.Invocation, e transcript.Line) string {
+	word := fmt.Sprintf("%-8s", e.What)
+	if color, ok := tones[e.Tone]; ok {
+		return a.Paint(color, word)
 	}
-	return strings.Join(lines[:n], "\n") + fmt.Sprintf("\n… %s more", commandline.Count(len(lines)-n, "line"))
+	return word
 }

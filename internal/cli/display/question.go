@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/app/transcript"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
@@ -19,7 +20,7 @@ func PrintQuestion(a *command.Invocation, r *workflow.Run) {
 	if q.Tool != "" {
 		text = redact.Line(q.Tool, 100) + ": " + text
 	}
-	for line := range strings.Lines(firstLines(text, 40)) {
+	for line := range strings.Lines(transcript.FirstLines(text, 40)) {
 		a.Print("  %s\n", strings.TrimRight(line, "\n"))
 	}
 	for i, option := range q.Options {

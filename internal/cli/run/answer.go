@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,7 +96,7 @@ func ask(ctx context.Context, a *command.Invocation, asking *app.Asking) (answer
 		if err != nil && !errors.Is(err, io.EOF) {
 			return answer, false, err
 		}
-		answer, given = typedAnswer(asking.Question, line)
+		answer, given = app.TypedAnswer(asking.Question, line)
 		if err != nil {
 			break
 		}
@@ -112,24 +111,4 @@ var prompts = map[workflow.QuestionKind]string{
 	workflow.PermissionQuestion: "allow, always, or deny [why]?",
 	workflow.ChoiceQuestion:     "a number, your own words, or deny [why]?",
 	workflow.TextQuestion:       "your answer, or deny [why]?",
-}
-
-// typedAnswer reads what a person typed; given is false if it's no answer.
-func typedAnswer(q *workflow.Question, line string) (answer workflow.Answer, given bool) {
-	word, rest, _ := strings.Cut(line, " ")
-	number, err := strconv.Atoi(line)
-	switch {
-	case word == "deny":
-		answer = workflow.Answer{Verdict: workflow.AnswerDeny, Text: redact.Clean(strings.TrimSpace(rest))}
-	case q.Kind == workflow.PermissionQuestion && (line == "allow" || line == "always"):
-		answer = workflow.Answer{Verdict: workflow.AnswerAllow, Always: line == "always"}
-	case q.Kind == workflow.PermissionQuestion || line == "":
-		return answer, false
-	case q.Kind == workflow.ChoiceQuestion && err == nil:
-		answer = workflow.Answer{Verdict: workflow.AnswerOption, Option: number}
-	default:
-		answer = workflow.Answer{Verdict: workflow.AnswerText, Text: redact.Clean(line)}
-	}
-	answer.Question = q.ID
-	return answer, q.Refuses(answer) == ""
 }
