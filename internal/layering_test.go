@@ -19,11 +19,12 @@ import (
 // of ours. "*" stands for every package; a pattern's last "/*" for any name.
 var packages = map[string][]string{
 	"lazy":                        {}, // patterns compiled on first use: every package may import it
-	"workflow":                    {"workflow/budget", "workflow/policy", "workflow/wording"},
+	"workflow":                    {"workflow/await", "workflow/budget", "workflow/policy", "workflow/wording"},
+	"workflow/await":              {},
 	"workflow/budget":             {"workflow/wording"},
 	"workflow/policy":             {"workflow/wording"},
 	"workflow/wording":            {},
-	"workflow/machine":            {"workflow", "workflow/budget", "workflow/policy", "workflow/wording"},
+	"workflow/machine":            {"workflow", "workflow/await", "workflow/budget", "workflow/policy", "workflow/wording"},
 	"health":                      {"workflow", "workflow/wording"},
 	"registry":                    {"workflow", "workflow/wording"},
 	"redact":                      {}, // whoever takes control characters out asks it: half a sequence left splits a secret that nothing finds again
@@ -102,11 +103,11 @@ var packages = map[string][]string{
 	"gateway":                             {"agent", "flock", "process"},                                                         // stands between an agent and its model: what it finds is told in the port's words; processes share a day under a lock
 	"session":                             {"session/terminal", "flock", "process", "redact", "store"},                           // holds an agent's process; what environment it runs in is an Executor that cli hands in
 	"session/terminal":                    {"redact"},                                                                            // bytes in, a screen, keys and an agent's markers out: it holds no process
-	"language":                            {"workflow"},                                                                          // texts for people, for every front end
+	"language":                            {"workflow", "workflow/await"},                                                        // texts for people, for every front end
 	"permission":                          {},                                                                                    // answers strangers' questions by patterns: text alone
 	"engine":                              {"workflow", "workflow/machine"},                                                      // documents, locks and side effects are interfaces of its own: it knows no file and no program
 	"engine/enginetest":                   {"engine", "workflow", "workflow/machine", "workflow/policy"},
-	"perform":                             {"agent", "commandline", "engine", "environment", "forge", "git", "language", "lazy", "perform/announce", "perform/contract", "perform/inspect", "perform/report", "permission", "place", "process", "redact", "registry", "workflow", "workflow/budget", "workflow/policy"},
+	"perform":                             {"agent", "commandline", "engine", "environment", "forge", "git", "language", "lazy", "perform/announce", "perform/contract", "perform/inspect", "perform/report", "permission", "place", "process", "redact", "registry", "workflow", "workflow/await", "workflow/budget", "workflow/policy"},
 	"perform/announce":                    {"commandline", "engine", "forge", "language", "redact", "registry", "workflow"},
 	"perform/contract":                    {"redact", "schema", "workflow"},
 	"perform/inspect":                     {"git", "perform/testcount", "redact", "workflow/policy"},

@@ -26,7 +26,9 @@ type Listing struct {
 	Phase     string         `json:"step,omitempty"`
 	Percent   int            `json:"percent"`
 	Message   string         `json:"message,omitempty"`
-	Problem   string         `json:"problem,omitempty"`
+	// Awaits is what the run waits for on the forge, and who can end that.
+	Awaits  *workflow.Await `json:"awaits,omitempty"`
+	Problem string          `json:"problem,omitempty"`
 	// Closed: the request has no run and needs none.
 	Closed bool `json:"closed,omitempty"`
 	// Interrupted: the run should move but no process runs it, or that process was told to end.
@@ -122,7 +124,7 @@ func (p *App) Listings(ctx context.Context, latest []store.RunSummary, requests 
 		}
 		lines = append(lines, Listing{Number: r.Run.Details.Number, RequestID: r.Ref.RequestID, Title: redact.Line(r.Run.Title, 200),
 			RunID: r.Ref.RunID, State: r.Run.State, Phase: string(r.Run.Details.Phase.Step()), Percent: r.Run.Progress.Percent,
-			Message: redact.Line(doing, 300), Interrupted: r.Run.Interrupted(),
+			Message: redact.Line(doing, 300), Awaits: r.Run.Awaits(), Interrupted: r.Run.Interrupted(),
 			Unsandboxed: r.Run.Details.Isolation == workflow.IsolationNone, Run: &r.Run})
 	}
 	for _, request := range requests {

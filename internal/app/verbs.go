@@ -28,8 +28,8 @@ func Approve(commit string) Order {
 		if err := mayDecide(r); err != nil {
 			return err
 		}
-		if r.UnderWay() && r.Details.PullRequest.Unapproved {
-			return Wrong(r, "the forge asks for an approval there, which one here does not replace", "approve it on its page: "+r.Details.PullRequest.URL)
+		if a := r.Awaits(); a.People() && a.Required {
+			return Wrong(r, "it waits for "+a.What()+" on the forge, which an approval here does not replace", a.Do()+": "+r.Details.PullRequest.URL)
 		}
 		if commit != "" && (len(commit) < 7 || len(commit) > len(r.Details.Head) || r.Details.Head[:len(commit)] != commit) {
 			return Wrong(r, fmt.Sprintf("the change is %.10s, not %s", r.Details.Head, commit), "look at it again: signalbox diff "+r.Ref())

@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"signalbox/internal/forge/github"
 	"signalbox/internal/forge/github/githubtest"
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/await"
 )
 
 // A contributor can't push to the repository: the change comes from their fork, which is made for it, and waits until a maintainer merges it.
@@ -29,6 +31,12 @@ func TestAContributorsRunWaitsForAMaintainer(t *testing.T) {
 		return run.State == workflow.Queued && run.Details.ParkedUntil != nil
 	}) {
 		t.Fatalf("it did not wait for a maintainer:\n%s", c.out)
+	}
+	if out := h.by(0, "status", "42"); !strings.Contains(out, "ask a maintainer to merge the pull request on the forge: http") || strings.Contains(out, "approve") {
+		t.Errorf("status says\n%s", out)
+	}
+	if a := run.Awaits(); a == nil || a.Kind != await.Merge || run.Details.Settings.PushesTo != "mallory/engine" {
+		t.Errorf("it awaits %v, and pushes to %q", a, run.Details.Settings.PushesTo)
 	}
 	maintainer, err := github.New(github.Config{URL: h.URL, Owner: githubtest.Owner, Name: githubtest.Name, Client: http.DefaultClient, Now: time.Now,
 		Token: func(context.Context) (string, error) { return "ghp_ada", nil }})

@@ -50,7 +50,7 @@ func TestReviewsOnTheForgeAreAddressedAndApprovedThere(t *testing.T) {
 			t.Errorf("the reviewer's thread is %+v", answered)
 		}
 	})
-	if out := h.by(0, "status", "42"); !strings.Contains(out, "waiting for an approval of "+run.Details.Head[:10]) {
+	if out := h.by(0, "status", "42"); !strings.Contains(out, "waiting for an approval of the pull request, on the forge, at "+run.Details.Head[:10]) {
 		t.Errorf("status does not say what is waited for:\n%s", out)
 	}
 	h.Review(number, "grace", "APPROVED", "")

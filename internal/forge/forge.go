@@ -216,12 +216,16 @@ var (
 	ErrNoBase = errors.New("there is no such branch to merge into")
 	// ErrRemote: the remote can't be reached or refuses the push.
 	ErrRemote = errors.New("no push is possible")
+	// ErrRights: the server lets this account do too little. It is an ErrRemote that git knows nothing of.
+	ErrRights = fmt.Errorf("%w with the rights of this account", ErrRemote)
 	// ErrCheckout: the base branch is checked out, and its local changes block the merge.
 	ErrCheckout = errors.New("local changes are in the way of the merge")
 )
 
 // PendingError is ErrPending with what is missing.
 type PendingError struct {
+	// Kind is what it is; empty if the server only has to show what was done.
+	Kind AwaitedKind
 	// For names what is missing, such as the checks that are not reported yet. The names are cleaned.
 	For []string
 	// LookAgain is when to ask again, if nothing says so before.

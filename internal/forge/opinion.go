@@ -14,13 +14,34 @@ type Judged interface {
 type Opinions struct {
 	// State is the pull request's. Of one that isn't open, nothing else is known.
 	State PullRequestState
-	// ApprovedBy are the people who approve exactly this head, sorted; empty if Unapproved.
+	// ApprovedBy are the people who approve exactly this head, sorted; empty if the forge requires what Awaits has.
 	ApprovedBy []string
-	// Unapproved: people have to act before it is merged. Fewer approve this head than the forge asks for, someone wants changes of it, or only
-	// others may merge it.
-	Unapproved bool
+	// Awaits is what people have to do before it is merged; nil if there is nothing.
+	Awaits     *Awaited
 	Objections []Objection
 }
+
+// Awaited is what is missing before a pull request is merged. The kinds are those of a run's document, and names are cleaned.
+type Awaited struct {
+	Kind AwaitedKind
+	// Of are those who were asked, who want changes, or what is missing; it may be empty.
+	Of []string
+	// Missing is how many approvals are missing.
+	Missing int
+	// Required: the forge asks for it. Otherwise an approval is only what the configuration may want.
+	Required bool
+}
+
+// AwaitedKind is what ends a wait.
+type AwaitedKind string
+
+const (
+	AwaitedApproval AwaitedKind = "approval" // of exactly this head
+	AwaitedReview   AwaitedKind = "review"   // by those who want changes of it
+	AwaitedMerge    AwaitedKind = "merge"    // by others, who may
+	AwaitedQueue    AwaitedKind = "queue"    // of the forge
+	AwaitedChecks   AwaitedKind = "checks"   // by the forge's CI and applications
+)
 
 // Objection is what someone finds wrong with a change. All texts are untrusted, cleaned and bounded.
 type Objection struct {

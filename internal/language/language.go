@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/await"
 )
 
 // Language is the language of texts for people, as the configuration names it. The zero value is English.
@@ -64,6 +65,24 @@ var doing = map[workflow.StepName]string{
 	"tdd-red": "失敗するテストを書いています", "tdd-green": "実装しています", "tdd-refactor": "リファクタリングしています", "review-request": "変更のレビューを受けています",
 	"review-fix": "指摘事項を修正しています", "stress-test": "ストレステストを実行しています", "approval-wait": "承認を待っています", "pr-create": "マージの準備をしています",
 	"ci-watch": "マージ候補をテストしています", "merge-cleanup": "マージしています", "parent-close": "依頼を完了しています",
+}
+
+// Await says what a run waits for on the forge, without the names of those who were asked.
+func (l Language) Await(a *workflow.Await) string {
+	return text{"the change waits for " + a.What(), awaits[a.Kind].what}.in(l)
+}
+
+// AwaitDo says what people do about it; empty if it ends by itself.
+func (l Language) AwaitDo(a *workflow.Await) string { return text{a.Do(), awaits[a.Kind].do}.in(l) }
+
+// awaits are the sentences of package await in Japanese.
+var awaits = map[await.Kind]struct{ what, do string }{
+	await.Approval: {"プルリクエストの承認を待っています", "プルリクエストを承認する"},
+	await.Review:   {"変更を求めた人の再レビューを待っています", "プルリクエストをもう一度レビューする"},
+	await.Merge:    {"メンテナーによるプルリクエストのマージを待っています", "プルリクエストのマージをメンテナーに依頼する"},
+	await.Queue:    {"フォージのマージキューを待っています", ""},
+	await.Checks:   {"フォージのチェックを待っています", ""},
+	await.Forge:    {"フォージの反映を待っています", ""},
 }
 
 // Step says what a next step is for. English steps have sentences of their own; other languages say what the verb does, and keep the sentence of a

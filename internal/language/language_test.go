@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/await"
 )
 
 var verb = regexp.MustCompile(`%(?:\[(\d+)\])?[a-z]`)
@@ -49,6 +50,13 @@ func TestEveryWordOfARunIsThereInEveryLanguage(t *testing.T) {
 			t.Errorf("%s and %s are both %q", what, other, ja)
 		}
 		said[ja] = what
+	}
+	for _, kind := range await.Kinds {
+		a := &workflow.Await{Kind: kind}
+		differs(string(kind), English.Await(a), Japanese.Await(a))
+		if a.People() {
+			differs(string(kind), English.AwaitDo(a), Japanese.AwaitDo(a))
+		}
 	}
 	for _, state := range workflow.States {
 		differs(string(state), English.State(state), Japanese.State(state))

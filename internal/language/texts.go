@@ -9,9 +9,7 @@ const (
 	NothingToDo Key = iota
 	// Waiting: the agent's question, whose name follows, waits for an answer.
 	Waiting
-	// AwaitsApproval and what follows it: the pull request waits for an approval on the forge.
-	AwaitsApproval
-	ApproveThere
+	// OrHere and OrSendBack: what people do here instead of on the forge.
 	OrHere
 	OrSendBack
 	// Answered is the title of a call for a person that is folded away.
@@ -104,15 +102,13 @@ const (
 
 // texts has every text in every language.
 var texts = [keys]text{
-	NothingToDo:    {"nothing for you to do", "対応は不要です"},
-	Waiting:        {"answer its question %s", "質問 %s に回答してください"},
-	AwaitsApproval: {"the change waits for an approval of its pull request", "プルリクエストの承認を待っています"},
-	ApproveThere:   {"approve the pull request", "プルリクエストを承認する"},
-	Answered:       {"Signalbox needed you, and no longer waits for this", "対応済みです"},
-	OrHere:         {"or in a terminal", "またはターミナルで承認する"},
-	OrSendBack:     {"or send it back", "または差し戻す"},
-	Follow:         {"follow it with", "状況の確認:"},
-	Here:           {"or comment", "またはコメント"},
+	NothingToDo: {"nothing for you to do", "対応は不要です"},
+	Waiting:     {"answer its question %s", "質問 %s に回答してください"},
+	Answered:    {"Signalbox needed you, and no longer waits for this", "対応済みです"},
+	OrHere:      {"or in a terminal", "またはターミナルで承認する"},
+	OrSendBack:  {"or send it back", "または差し戻す"},
+	Follow:      {"follow it with", "状況の確認:"},
+	Here:        {"or comment", "またはコメント"},
 
 	PhaseSkipped: {"%s (nothing to do)", "%s（対象なし）"},
 	PhaseFailed:  {"%s (failed with a warning)", "%s（警告付きで失敗）"},

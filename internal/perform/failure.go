@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"strings"
 	"syscall"
 
 	"signalbox/internal/environment"
@@ -124,6 +125,9 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 			e.Title = "the remote can't be reached"
 		}
 		e.Next = []workflow.NextStep{byGit("see why", "push", "--dry-run", "origin", x.run.Details.Base)}
+		if errors.Is(err, forge.ErrRights) || strings.Contains(x.run.Details.Settings.PushesTo, "/") { // from a fork, nothing is pushed to origin
+			e.Next = []workflow.NextStep{{Text: "see where branches go", Verb: workflow.VerbDoctor}}
+		}
 		e.Next = append(append(e.Next, x.onlyHere()...), resume)
 	case errors.As(err, &refused):
 		x.refused(&e, refused)

@@ -7,6 +7,7 @@ import (
 
 	"signalbox/internal/forge"
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/await"
 )
 
 // opinions returns what people and programs on the forge think of the head, without what the run took up before.
@@ -22,6 +23,18 @@ func (x *execution) opinions(ctx context.Context) (said forge.Opinions, err erro
 		return slices.ContainsFunc(x.run.Details.Objections, func(known workflow.Objection) bool { return known.ID == o.ID })
 	})
 	return said, nil
+}
+
+// awaits is what is missing, for the document.
+func (x *execution) awaits(missing *forge.Awaited) *workflow.Await {
+	if missing == nil {
+		return nil
+	}
+	a := &workflow.Await{Kind: await.Kind(missing.Kind), Missing: missing.Missing, Required: missing.Required}
+	for _, name := range missing.Of {
+		a.Of = append(a.Of, x.clean(name))
+	}
+	return a
 }
 
 func (x *execution) objections(said []forge.Objection) (objections []workflow.Objection) {

@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"signalbox/internal/perform/report"
 	"signalbox/internal/place"
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/await"
 )
 
 // openPullRequest opens the pull request if the branch is still what was tested and approved.
@@ -56,15 +58,15 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, a workf
 	case said.State != forge.Open: // Checks says what became of it
 	case len(said.Objections) > 0:
 		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksObjected, Objections: x.objections(said.Objections)}, nil
-	case said.Unapproved && x.run.Details.ChecksPassed(), len(said.ApprovedBy) == 0 && x.run.Details.AwaitsForge():
-		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPending, Unapproved: said.Unapproved}, nil
+	case said.Awaits != nil && (said.Awaits.Required && x.run.Details.ChecksPassed() || x.run.Details.AwaitsForge()):
+		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPending, Awaits: x.awaits(said.Awaits)}, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, seconds(x.run.Details.Settings.Limits.ChecksTotalSec))
 	defer cancel()
 	check, err := x.Forge.Checks(limited, x.run.Details.PullRequest.Number)
 	event := workflow.ChecksEnded{Outcome: o, Candidate: workflow.Candidate{Base: check.Base, Head: check.Head, Tree: check.Tree},
 		Command: check.Command, Known: check.Known, Rerunnable: check.Rerunnable, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: x.clean(check.Summary), Log: x.Redact.Text(check.Log), Check: x.clean(check.Server),
-		ApprovedBy: strings.Join(said.ApprovedBy, ", "), Unapproved: said.Unapproved && check.State == forge.CheckPassed}
+		ApprovedBy: strings.Join(said.ApprovedBy, ", "), Awaits: x.awaits(said.Awaits)}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -154,7 +156,7 @@ func (x *execution) merge(ctx context.Context, o workflow.Outcome, _ workflow.Ac
 func (x *execution) pending(o workflow.Outcome, err error) workflow.ChecksEnded {
 	event := workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPending, Summary: x.clean(err.Error())}
 	if p := (*forge.PendingError)(nil); errors.As(err, &p) {
-		event.Again = p.LookAgain.UTC()
+		event.Again, event.Awaits = p.LookAgain.UTC(), x.awaits(&forge.Awaited{Kind: cmp.Or(p.Kind, forge.AwaitedKind(await.Forge)), Of: p.For})
 	}
 	return event
 }

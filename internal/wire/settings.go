@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,9 @@ func (p *Project) Start(ctx context.Context, request forge.Request) (workflow.St
 	}
 	if p.Pushes(ctx) {
 		settings.PushesTo = local.Remote
+		if p.Hosted != nil {
+			settings.PushesTo = cmp.Or(p.Hosted.PushesTo(ctx), local.Remote)
+		}
 	}
 	// The branch's name is published. A title may hold a secret, and its words joined by dashes may form one.
 	slug := git.Slug(p.Redact.String(request.Title))

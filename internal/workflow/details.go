@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/workflow/await"
 	"signalbox/internal/workflow/wording"
 )
 
@@ -171,7 +172,8 @@ type Settings struct {
 	OfRequest []string `json:"tests_of_request,omitempty"`
 	// TestsE2E are its end-to-end tests, lines for sh too. They run after Tests, when a change has to pass.
 	TestsE2E []string `json:"tests_e2e,omitempty"`
-	// PushesTo names the remote that branches and merges are pushed to; empty when there is none.
+	// PushesTo names the remote that branches and merges are pushed to; empty when there is none. With a slash it is the path of the fork that has the
+	// branch: a pull request offers it from there.
 	PushesTo string `json:"pushes_to,omitempty"`
 	// Check is the health check whose failure the run repairs; it is re-run with every test of the change.
 	Check *HealthCheck `json:"check,omitempty"`
@@ -374,12 +376,18 @@ type PullRequest struct {
 	Head string `json:"head"`
 	// Checked is the merge candidate that passed the checks; null until one did. Nothing else is ever merged.
 	Checked *Candidate `json:"checked"`
-	// Unapproved: the forge asks for more approvals of Head, or someone wants changes of it. An approval here does not replace one there.
-	Unapproved bool `json:"unapproved,omitzero"`
+	// Awaits is what the last look at the forge found missing. Run.Awaits says whether that still counts.
+	Awaits *Await `json:"awaits,omitempty"`
 	// Rerun is what ran again on Head after it failed; null if nothing failed there. It happens once, because a real failure fails again.
 	Rerun   *Rerun  `json:"rerun,omitempty"`
 	Unknown Unknown `json:",embed"`
 }
+
+// Await is a wait for something on the forge.
+type Await = await.Await
+
+// AwaitKind is what ends one.
+type AwaitKind = await.Kind
 
 // Rerun is one time that the forge ran the failed jobs of a commit again.
 type Rerun struct {

@@ -310,9 +310,10 @@ type (
 		State ChecksState
 		// Again is when to look again at ChecksPending; zero is soon.
 		Again time.Time
-		// ApprovedBy is who approves the head on the forge; empty if too few do. Unapproved: the forge asks for more, or someone wants changes.
+		// ApprovedBy is who approves the head on the forge; empty if too few do.
 		ApprovedBy string
-		Unapproved bool
+		// Awaits is what is missing: at ChecksPassed people, if some have to act; at ChecksPending whatever it is.
+		Awaits *Await
 		// Objections are those that the run has not taken up, of ChecksObjected.
 		Objections []Objection
 		// Known are the tests that fail as they failed before the change, if nothing else fails; then State is ChecksPassed.

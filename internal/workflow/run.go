@@ -279,6 +279,15 @@ func (r *Run) Watches() bool {
 	return r.State == Running && len(p) > 1 && p[0].Kind == Wait && (p[1].Kind == WatchChecks || p[1].Kind == MergePullRequest)
 }
 
+// Awaits is what the run waits for on the forge, and who can end that; nil if it is for nothing there.
+func (r *Run) Awaits() *Await {
+	j := &r.Details
+	if j.PullRequest == nil || !r.UnderWay() || j.MergeCommit != "" || j.Phase != CIWatch && j.Phase != MergeCleanup {
+		return nil
+	}
+	return j.PullRequest.Awaits
+}
+
 // AsksForApproval reports whether a person may approve the change now, or send it back.
 func (r *Run) AsksForApproval() bool {
 	return r.State == NeedsInput && r.Details.Phase == ApprovalWait || r.UnderWay() && r.Details.Phase == CIWatch && r.Details.AwaitsForge()

@@ -69,7 +69,7 @@ func printNext(ctx context.Context, p *command.Project, r *workflow.Run, holder 
 	}
 	switch until := r.Details.ParkedUntil; {
 	case until != nil && r.Watches():
-		printApproval(p.Invocation, r, held)
+		printAwaits(p.Invocation, r, held)
 	case until != nil && r.State == workflow.Queued && held:
 		p.Print("\n%s\n  nothing: it continues by itself at %s\n  or at once: %s\n", p.Paint(command.Bold, "What to do:"), commandline.When(*until), commandline.For(r, workflow.VerbResume))
 	}
@@ -78,18 +78,22 @@ func printNext(ctx context.Context, p *command.Project, r *workflow.Run, holder 
 	}
 }
 
-// printApproval says how the pull request is approved for which a parked run waits: by an order here only if the forge asks for none of its own.
-func printApproval(a *command.Invocation, r *workflow.Run, held bool) {
+// printAwaits says what people do on the forge for whom a parked run waits, and how they do it here, if that counts.
+func printAwaits(a *command.Invocation, r *workflow.Run, held bool) {
+	awaits := r.Awaits()
+	if !awaits.People() { // of an earlier version
+		return
+	}
 	page := ""
 	if pr := r.Details.PullRequest; pr != nil {
 		page = ": " + redact.Line(cmp.Or(pr.URL, fmt.Sprint(pr.Number)), 300)
 	}
-	a.Print("\n%s\n  approve the pull request on the forge%s\n", a.Paint(command.Bold, "What to do:"), page)
-	if r.Details.AwaitsForge() && !r.Details.PullRequest.Unapproved {
+	a.Print("\n%s\n  %s on the forge%s\n", a.Paint(command.Bold, "What to do:"), awaits.Do(), page)
+	if !awaits.Required {
 		a.Print("  or here: %s; or send it back: %s TEXT\n", commandline.For(r, workflow.VerbApprove), commandline.For(r, workflow.VerbReject))
 	}
 	if held {
-		a.Print("  it looks for the approval again at %s; at once: %s\n", commandline.When(*r.Details.ParkedUntil), commandline.For(r, workflow.VerbResume))
+		a.Print("  it looks again at %s; at once: %s\n", commandline.When(*r.Details.ParkedUntil), commandline.For(r, workflow.VerbResume))
 	}
 }
 

@@ -77,7 +77,7 @@ func TestAContributorsChangeIsMergedByAMaintainer(t *testing.T) {
 		t.Fatalf("the check is %+v, %v", check, err)
 	}
 	owner.call(t, http.MethodPost, fmt.Sprintf("/pulls/%d/reviews", pr.Number), map[string]any{"event": "REQUEST_CHANGES", "body": "Not yet."}, nil)
-	if said, err := elsewhere.Opinions(t.Context(), pr.Number); err != nil || !said.Unapproved || len(said.Objections) != 1 {
+	if said, err := elsewhere.Opinions(t.Context(), pr.Number); err != nil || said.Awaits == nil || said.Awaits.Kind != forge.AwaitedMerge || len(said.Objections) != 1 {
 		t.Errorf("people say %+v, %v", said, err)
 	}
 	if _, err := elsewhere.Merge(t.Context(), pr.Number, check, "m"); !errors.Is(err, forge.ErrPending) {

@@ -57,7 +57,7 @@ func TestAChangeFromAForkWaitsForSomeoneWhoMayMerge(t *testing.T) {
 	}
 	check := must(f.Checks(t.Context(), pr.Number))(t)
 	said := must(f.Opinions(t.Context(), pr.Number))(t)
-	if check.State != forge.CheckPassed || !said.Unapproved || len(said.ApprovedBy) > 0 {
+	if check.State != forge.CheckPassed || said.Awaits == nil || said.Awaits.Kind != forge.AwaitedMerge || len(said.ApprovedBy) > 0 {
 		t.Errorf("the check is %+v, and people say %+v", check, said)
 	}
 	if _, err := f.Merge(t.Context(), pr.Number, check, "m"); !errors.Is(err, forge.ErrPending) {

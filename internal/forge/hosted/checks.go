@@ -108,7 +108,7 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 	}
 	for _, run := range runs {
 		if run.Busy {
-			return check, &forge.PendingError{For: []string{"the end of what runs beside " + strings.Join(names(run.Failed), ", ")}, LookAgain: f.lookAgain(f.Clock().Sub(pr.UpdatedAt))}
+			return check, &forge.PendingError{Kind: forge.AwaitedChecks, For: []string{"the end of what runs beside " + strings.Join(names(run.Failed), ", ")}, LookAgain: f.lookAgain(f.Clock().Sub(pr.UpdatedAt))}
 		}
 		check.Rerunnable = check.Rerunnable || run.Attempts < 2
 	}
@@ -147,7 +147,7 @@ func (f *Forge) reported(ctx context.Context, pr forge.PullRequest, head string,
 	case len(j.Failed) > 0:
 		return j.Failed, nil
 	case len(j.Missing) > 0:
-		return nil, &forge.PendingError{For: names(j.Missing), LookAgain: f.lookAgain(age)}
+		return nil, &forge.PendingError{Kind: forge.AwaitedChecks, For: names(j.Missing), LookAgain: f.lookAgain(age)}
 	case j.Silent && f.WithoutCI:
 		return nil, nil
 	case j.Silent:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 
 	"signalbox/internal/forge"
@@ -30,7 +31,7 @@ func (f *Forge) Source(ctx context.Context, r forge.Repository) (fork string, is
 		return "", true, nil
 	}
 	refused := func(why string) error {
-		return fmt.Errorf("%w: the account may not push to %s, and %s", forge.ErrRemote, redact.Line(r.Path, maxTitle), why)
+		return fmt.Errorf("%w: the account may not push to %s, and %s", forge.ErrRights, redact.Line(r.Path, maxTitle), why)
 	}
 	server, can := f.Server.(forge.Forked)
 	if !can {
@@ -46,15 +47,29 @@ func (f *Forge) Source(ctx context.Context, r forge.Repository) (fork string, is
 	case errors.Is(err, forge.ErrNotFound) && f.Config.Fork == ForkCreate && makes:
 		return "", false, nil
 	case errors.Is(err, forge.ErrNotFound) && named:
-		return "", false, fmt.Errorf("%w: there is no fork %q (forge.fork)", forge.ErrRemote, name)
+		return "", false, fmt.Errorf("%w: there is no fork %q (forge.fork)", forge.ErrRights, name)
 	case errors.Is(err, forge.ErrNotFound):
 		return "", false, refused("has no fork of it; with fork: create below forge, Signalbox makes one")
 	case err != nil:
 		return "", false, fmt.Errorf("find the fork to push to: %w", err)
 	case !found.MayPush:
-		return "", false, fmt.Errorf("%w: the account may not push to the fork %s", forge.ErrRemote, redact.Line(found.Path, maxTitle))
+		return "", false, fmt.Errorf("%w: the account may not push to the fork %s", forge.ErrRights, redact.Line(found.Path, maxTitle))
 	}
 	return found.Path, true, nil
+}
+
+// PushesTo is Source for people, before a run begins. A fork that is yet to be made has the name that servers give it.
+func (f *Forge) PushesTo(ctx context.Context) (string, error) {
+	repository, err := f.Server.Repository(ctx)
+	if err != nil {
+		return "", fmt.Errorf("ask the forge for the repository: %w", err)
+	}
+	fork, isMade, err := f.Source(ctx, repository)
+	if err != nil || isMade {
+		return fork, err
+	}
+	me, err := f.account(ctx)
+	return me.Name + "/" + path.Base(repository.Path), err
 }
 
 // sources are the forks that runs push to, by the keys of their pull requests.

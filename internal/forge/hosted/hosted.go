@@ -138,10 +138,10 @@ func (f *Forge) MayMerge(ctx context.Context, base string) error {
 		return err
 	}
 	if !repository.MayPush {
-		return fmt.Errorf("%w: %q may not push to %s", forge.ErrRemote, me.Name, repository.Path)
+		return fmt.Errorf("%w: %q may not push to %s", forge.ErrRights, me.Name, repository.Path)
 	}
 	if way != Exact && !repository.MayMerge {
-		return fmt.Errorf("%w: %q may not merge pull requests of %s", forge.ErrRemote, me.Name, repository.Path)
+		return fmt.Errorf("%w: %q may not merge pull requests of %s", forge.ErrRights, me.Name, repository.Path)
 	}
 	ahead, err := f.Git.Follow(ctx, base)
 	if err != nil {

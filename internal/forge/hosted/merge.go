@@ -67,7 +67,7 @@ func (f *Forge) merge(ctx context.Context, pr forge.PullRequest, p forge.Proposa
 		return pr, fmt.Errorf("ask the forge for the repository: %w", err)
 	}
 	if pr.Fork != "" && !repository.MayMerge {
-		return pr, &forge.PendingError{For: []string{"someone who may merge it"}, LookAgain: f.lookAgain(f.Clock().Sub(pr.UpdatedAt))}
+		return pr, &forge.PendingError{Kind: forge.AwaitedMerge, For: []string{"someone who may merge it"}, LookAgain: f.lookAgain(f.Clock().Sub(pr.UpdatedAt))}
 	}
 	way, err := f.way(ctx, repository, pr.Base)
 	if err != nil {

@@ -50,7 +50,7 @@ func (f *Forge) Opinions(ctx context.Context, number int) (opinions forge.Opinio
 	if err != nil {
 		return opinions, fmt.Errorf("read the reviews of pull request %d: %w", number, err)
 	}
-	objections, approvers, wanted, err := heard.reviews(ctx, reviews, p.Head)
+	objections, approvers, critics, err := heard.reviews(ctx, reviews, p.Head)
 	if err != nil {
 		return opinions, err
 	}
@@ -61,10 +61,28 @@ func (f *Forge) Opinions(ctx context.Context, number int) (opinions forge.Opinio
 		return opinions, err
 	}
 	others, err := f.othersMerge(ctx, pr)
-	if opinions.Unapproved = others || wanted || len(approvers) < asked.Approvals; !opinions.Unapproved {
+	switch {
+	case others:
+		opinions.Awaits = &forge.Awaited{Kind: forge.AwaitedMerge, Required: true}
+	case len(critics) > 0:
+		opinions.Awaits = &forge.Awaited{Kind: forge.AwaitedReview, Of: critics, Required: true}
+	case len(approvers) < max(asked.Approvals, 1):
+		opinions.Awaits = &forge.Awaited{Kind: forge.AwaitedApproval, Of: f.asked(ctx, pr), Missing: max(asked.Approvals, 1) - len(approvers), Required: asked.Approvals > 0}
+	}
+	if opinions.Awaits == nil || !opinions.Awaits.Required {
 		opinions.ApprovedBy = approvers
 	}
 	return opinions, err
+}
+
+// asked are the people and teams who know that they should look: those of the configuration, and owners of the changed files.
+func (f *Forge) asked(ctx context.Context, pr forge.PullRequest) []string {
+	all := slices.Concat(f.Reviewers, f.owners(ctx, pr))
+	for i, name := range all {
+		all[i] = strings.TrimPrefix(name, "@")
+	}
+	slices.Sort(all)
+	return names(slices.Compact(all))
 }
 
 // hearing says whose words count: those of people who may write to the repository now, and of applications that were let into it. On a public
@@ -135,14 +153,14 @@ func (h *hearing) threads(ctx context.Context, threads []forge.Thread) (objectio
 	return objections, nil
 }
 
-// reviews returns the reviews that want changes and say which, who approves exactly head, and whether someone wants changes of it.
-func (h *hearing) reviews(ctx context.Context, reviews []forge.Review, head string) (objections []forge.Objection, approvers []string, wanted bool, err error) {
+// reviews returns the reviews that want changes and say which, who approves exactly head, and who wants changes of it.
+func (h *hearing) reviews(ctx context.Context, reviews []forge.Review, head string) (objections []forge.Objection, approvers, critics []string, err error) {
 	if len(reviews) == 0 {
-		return nil, nil, false, nil
+		return nil, nil, nil, nil
 	}
 	me, err := h.me(ctx)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, nil, nil, err
 	}
 	for _, r := range reviews {
 		if r.State == forge.Commented || r.Author == me.Name {
@@ -150,14 +168,16 @@ func (h *hearing) reviews(ctx context.Context, reviews []forge.Review, head stri
 		}
 		counts, err := h.counts(ctx, r.Author, r.Member)
 		if err != nil {
-			return nil, nil, false, err
+			return nil, nil, nil, err
 		}
 		switch {
 		case !counts:
 		case r.State == forge.Approved && r.Commit == head:
 			approvers = append(approvers, redact.Line(r.Author, maxTitle))
 		case r.State == forge.ChangesWanted:
-			wanted = wanted || r.Commit == head // an earlier one was taken up
+			if r.Commit == head { // an earlier one was taken up
+				critics = append(critics, redact.Line(r.Author, maxTitle))
+			}
 			if strings.TrimSpace(r.Body) != "" {
 				objections = append(objections, forge.Objection{ID: fmt.Sprintf("review/%s/%s/%d", r.Author, r.Commit, r.At.Unix()), By: redact.Line(r.Author, maxTitle),
 					Text: redact.Cut(words(r.Author, r.Body), maxObjection)})
@@ -165,7 +185,7 @@ func (h *hearing) reviews(ctx context.Context, reviews []forge.Review, head stri
 		}
 	}
 	slices.Sort(approvers)
-	return objections, approvers, wanted, nil
+	return objections, approvers, critics, nil
 }
 
 func words(author, body string) string {

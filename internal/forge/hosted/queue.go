@@ -28,7 +28,7 @@ func (f *Forge) enqueue(ctx context.Context, pr forge.PullRequest) error {
 		return errNoQueue
 	}
 	now := f.Clock()
-	waits := &forge.PendingError{For: []string{"the merge queue"}, LookAgain: f.lookAgain(now.Sub(pr.UpdatedAt))}
+	waits := &forge.PendingError{Kind: forge.AwaitedQueue, For: []string{"the merge queue"}, LookAgain: f.lookAgain(now.Sub(pr.UpdatedAt))}
 	known, err := f.queued(pr.Number).Load(ctx)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

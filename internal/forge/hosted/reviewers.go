@@ -53,20 +53,25 @@ func (f *Forge) askReviewers(ctx context.Context, number int) error {
 // ownersOf says whom the base branch's CODEOWNERS names for the changed files; empty if there is no such file, or no one. The names are code, which
 // mentions no one.
 func (f *Forge) ownersOf(ctx context.Context, pr forge.PullRequest) string {
+	names := f.owners(ctx, pr)
+	if len(names) == 0 {
+		return ""
+	}
+	return "Owners of the changed files (CODEOWNERS): `" + strings.Join(names, "`, `") + "`.\n\n"
+}
+
+func (f *Forge) owners(ctx context.Context, pr forge.PullRequest) []string {
 	kind := owners.Kind(f.Server.Kind())
 	paths, file, err := f.Git.Touched(ctx, pr.Base, pr.Head, owners.Places(kind))
 	if err != nil {
 		f.Logger.WarnContext(ctx, "read CODEOWNERS", "err", err)
 	}
 	if file == "" {
-		return ""
+		return nil
 	}
 	names := owners.Parse(kind, file).Of(paths)
-	if len(names) == 0 {
-		return ""
-	}
 	for i, name := range names {
-		names[i] = "`" + redact.Line(name, maxTitle) + "`"
+		names[i] = redact.Line(name, maxTitle)
 	}
-	return "Owners of the changed files (CODEOWNERS): " + strings.Join(names, ", ") + ".\n\n"
+	return names
 }

@@ -140,7 +140,7 @@ func TestMerePhasesAreToldEveryFifteenSecondsAndOutcomesAtOnce(t *testing.T) {
 // the protection of the branch wants the approval. If the protection does, no order here replaces it.
 func TestAnApprovalOnTheForgeIsAskedForOnce(t *testing.T) {
 	t.Parallel()
-	const first, here = "the change waits for an approval of its pull request · approve the pull request: https://forge.example/pull/7", "or in a terminal: `signalbox approve 42`, or comment `/signalbox approve 1111111111`"
+	const first, here = "the change waits for an approval of the pull request: `octo/team`, `eve` · approve the pull request: https://forge.example/pull/7", "or in a terminal: `signalbox approve 42`, or comment `/signalbox approve 1111111111`"
 	for _, c := range []struct {
 		name             string
 		configured, asks bool
@@ -155,7 +155,7 @@ func TestAnApprovalOnTheForgeIsAskedForOnce(t *testing.T) {
 			run := s.inPhase(workflow.CIWatch)
 			j := &run.Details
 			j.Settings.ApproveOnForge, j.Pending = c.configured, []workflow.Action{{Kind: workflow.WatchChecks}}
-			j.PullRequest = &workflow.PullRequest{Number: 7, URL: "https://forge.example/pull/7", Checked: &workflow.Candidate{Head: j.Head}, Unapproved: c.asks}
+			j.PullRequest = &workflow.PullRequest{Number: 7, URL: "https://forge.example/pull/7", Checked: &workflow.Candidate{Head: j.Head}, Awaits: &workflow.Await{Kind: "approval", Of: []string{"octo/team", "eve"}, Required: c.asks}}
 			if until := noon.Add(time.Duration(look) * time.Minute); look%2 == 0 {
 				run.State, j.ParkedUntil = workflow.Queued, &until
 			}

@@ -13,8 +13,8 @@ import (
 // call is the comment that asks for a person; nil if none is needed. A stop has one, however often it is told: its end is its name.
 func (a *Run) call(r *workflow.Run) *forge.PersonCall {
 	switch notice := r.Notice(); {
-	case awaits(r):
-		return &forge.PersonCall{Key: callPrefix + r.RunID + "/" + r.Details.Head, Body: a.approval(r)}
+	case r.Awaits().People():
+		return &forge.PersonCall{Key: callPrefix + r.RunID + "/" + r.Details.Head + string(r.Awaits().Kind), Body: a.people(r)}
 	case notice == workflow.NoticeAsks:
 		return &forge.PersonCall{Key: callPrefix + r.RunID + "/" + r.Details.Question.ID, Body: a.question(r)}
 	case notice == workflow.NoticeNeeded, notice == workflow.NoticeFailed:
@@ -49,12 +49,12 @@ func (a *Run) stop(r *workflow.Run) string {
 	return b.String()
 }
 
-// approval asks for an approval of the pull request.
-func (a *Run) approval(r *workflow.Run) string {
+// people asks for what only people do on the forge.
+func (a *Run) people(r *workflow.Run) string {
 	pr := r.Details.PullRequest
-	text := fmt.Sprintf("### %s: %s\n\n%s\n\n- %s: %s\n", a.Language.Say(language.NeedsYou), a.Language.Say(language.AwaitsApproval), a.Language.Say(language.WhatToDo),
-		a.Language.Say(language.ApproveThere), cmp.Or(link(pr.URL), fmt.Sprint(pr.Number)))
-	if !awaitsThere(r) {
+	text := fmt.Sprintf("### %s: %s\n\n%s\n\n- %s: %s\n", a.Language.Say(language.NeedsYou), a.awaits(r.Awaits()), a.Language.Say(language.WhatToDo),
+		a.Language.AwaitDo(r.Awaits()), cmp.Or(link(pr.URL), fmt.Sprint(pr.Number)))
+	if !r.Awaits().Required {
 		text += "- " + a.step(r, r.Ask(a.Language.Say(language.OrHere), workflow.VerbApprove)) + "\n"
 	}
 	if r.AsksForApproval() {

@@ -13,15 +13,16 @@ import (
 
 // facts are the part of the progress comment that programs read. Nothing in them is anyone's text.
 type facts struct {
-	Version  int               `json:"version"`
-	Run      string            `json:"run"`
-	State    workflow.State    `json:"state"`
-	Phase    workflow.Phase    `json:"phase"`
-	Step     workflow.StepName `json:"step"`
-	Commit   string            `json:"commit"`
-	Reason   string            `json:"reason_code"`
-	Question string            `json:"question"`
-	Updated  time.Time         `json:"updated_at"`
+	Version  int                `json:"version"`
+	Run      string             `json:"run"`
+	State    workflow.State     `json:"state"`
+	Phase    workflow.Phase     `json:"phase"`
+	Step     workflow.StepName  `json:"step"`
+	Commit   string             `json:"commit"`
+	Reason   string             `json:"reason_code"`
+	Question string             `json:"question"`
+	Awaits   workflow.AwaitKind `json:"awaits"`
+	Updated  time.Time          `json:"updated_at"`
 	// Phases and Progress are the fifteen and the seven, each with its status.
 	Phases   map[workflow.StepName]workflow.StepStatus `json:"phases"`
 	Progress map[workflow.ProgressPhase]string         `json:"progress"`
@@ -37,6 +38,9 @@ func data(r *workflow.Run) string {
 	}
 	if j.Question != nil {
 		f.Question = j.Question.ID
+	}
+	if a := r.Awaits(); a != nil {
+		f.Awaits = a.Kind
 	}
 	for _, record := range j.Phases {
 		f.Phases[record.Step] = record.Status
@@ -58,7 +62,7 @@ func labelOf(r *workflow.Run) forge.StateLabel {
 		return forge.LabelDone
 	case r.State == workflow.Failed:
 		return forge.LabelFailed
-	case r.State == workflow.NeedsInput, r.Details.Question != nil, awaits(r):
+	case r.State == workflow.NeedsInput, r.Details.Question != nil, r.Awaits().People():
 		return forge.LabelNeedsInput
 	case r.State == workflow.Canceled:
 		return ""

@@ -1,6 +1,7 @@
 package announce
 
 import (
+	"fmt"
 	"time"
 
 	"signalbox/internal/workflow"
@@ -20,10 +21,8 @@ type urgent struct {
 	reason, question string
 	ended            time.Time
 	parked           bool
-	// awaits is the commit that waits for an approval on the forge, and there means that no order replaces it. The run looks for it again and again,
-	// which is no news.
-	awaits string
-	there  bool
+	// head is the commit that waits for people on the forge, and awaits says for what. The run looks again and again, which is no news.
+	head, awaits string
 }
 
 func newsOf(r *workflow.Run) news {
@@ -41,20 +40,8 @@ func newsOf(r *workflow.Run) news {
 	if r.EndedAt != nil {
 		n.urgent.ended = r.EndedAt.UTC()
 	}
-	if awaits(r) {
-		n.urgent = urgent{awaits: j.Head, there: awaitsThere(r)}
+	if a := r.Awaits(); a.People() {
+		n.urgent = urgent{head: j.Head, awaits: fmt.Sprint(a, a.Required)}
 	}
 	return n
-}
-
-// awaits reports whether someone has to approve the pull request. That is so while the run looks, too.
-func awaits(r *workflow.Run) bool {
-	j := &r.Details
-	return r.UnderWay() && (awaitsThere(r) || j.AwaitsForge() && !j.Approved())
-}
-
-// awaitsThere reports whether the forge itself asks for the approval, so that no order here replaces it.
-func awaitsThere(r *workflow.Run) bool {
-	j := &r.Details
-	return j.Phase == workflow.CIWatch && j.ChecksPassed() && j.PullRequest.Unapproved && j.MergeCommit == ""
 }

@@ -44,7 +44,7 @@ func (a *Run) progress(r *workflow.Run) string {
 // headline is the state, what to do, and the command for it.
 func (a *Run) headline(r *workflow.Run) string {
 	shown := r.State
-	if awaits(r) { // it is queued until its next look, which is nothing to people
+	if r.Awaits().People() { // it is queued until its next look, which is nothing to people
 		shown = workflow.NeedsInput
 	}
 	state := "**" + a.Language.State(shown) + "** · "
@@ -58,19 +58,28 @@ func (a *Run) headline(r *workflow.Run) string {
 			said += " · " + a.step(r, s)
 		}
 		return said
-	case awaitsThere(r):
-		return state + a.toApprove(r)
-	case awaits(r):
-		return state + a.toApprove(r) + ", " + a.step(r, r.Ask(a.Language.Say(language.OrHere), workflow.VerbApprove))
+	case r.Awaits().People() && r.Awaits().Required:
+		return state + a.onForge(r)
+	case r.Awaits().People():
+		return state + a.onForge(r) + ", " + a.step(r, r.Ask(a.Language.Say(language.OrHere), workflow.VerbApprove))
 	case r.State.Final():
 		return state + a.Language.Say(language.NothingToDo)
 	}
 	return state + a.Language.Doing(r.Details.Phase) + " · " + a.Language.Say(language.NothingToDo) + " · " + a.Language.Say(language.Follow) + " " + a.code(commandline.For(r, workflow.VerbStatus), maxLine)
 }
 
-// toApprove asks for an approval of the pull request.
-func (a *Run) toApprove(r *workflow.Run) string {
-	said := a.Language.Say(language.AwaitsApproval) + " · " + a.Language.Say(language.ApproveThere)
+// awaits says what is waited for, and names those who were asked, without mentioning them.
+func (a *Run) awaits(w *workflow.Await) string {
+	said := a.Language.Await(w)
+	for i, name := range w.Of {
+		said += []string{": ", ", "}[min(i, 1)] + a.code(name, maxLine)
+	}
+	return said
+}
+
+// onForge asks for what people do there.
+func (a *Run) onForge(r *workflow.Run) string {
+	said := a.awaits(r.Awaits()) + " · " + a.Language.AwaitDo(r.Awaits())
 	if pr := r.Details.PullRequest; pr != nil {
 		said += ": " + cmp.Or(link(pr.URL), fmt.Sprint(pr.Number))
 	}

@@ -120,7 +120,7 @@ func (a *Run) deadline(r *workflow.Run) string {
 	switch {
 	case j.Question != nil:
 		return a.Language.Say(language.DeadlineAnswer, at(j.Question.Until))
-	case awaits(r):
+	case r.Awaits().People():
 		return ""
 	case j.ParkedUntil != nil:
 		return a.Language.Say(language.DeadlineParked, at(*j.ParkedUntil))

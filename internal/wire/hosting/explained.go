@@ -19,6 +19,7 @@ var (
 	writeIssues   = right{"Issues: read and write", "issue: read and write", "role Reporter, scope api"}
 	writePulls    = right{"Pull requests: read and write", "repository: read and write", "role Developer, scope api"}
 	readVerdicts  = right{"Checks and Commit statuses: read", "repository: read", "role Reporter, scope read_api"}
+	rerunJobs     = right{"Actions: read and write", "repository: read and write", "role Developer, scope api"}
 	writeContents = right{"Contents: read and write", "repository: read and write", "role Developer, or Maintainer for a protected branch, scope api"}
 )
 

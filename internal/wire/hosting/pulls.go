@@ -12,6 +12,7 @@ var (
 	_ forge.Branches  = (*Forge)(nil)
 	_ forge.Mergeable = (*Forge)(nil)
 	_ forge.Judged    = (*Forge)(nil)
+	_ forge.Rerunner  = (*Forge)(nil)
 )
 
 // OpenPullRequest publishes a branch and opens its pull request on the server.
@@ -90,6 +91,30 @@ func (f *Forge) BranchCheck(ctx context.Context, branch string) (forge.Check, er
 	}
 	check, err := b.forge.BranchCheck(ctx, branch)
 	return check, b.explained(err, readVerdicts)
+}
+
+// PushesTo returns the path of the fork that branches are pushed to; empty if that is the repository itself, or isn't known: a run says why.
+func (f *Forge) PushesTo(ctx context.Context) string {
+	b, err := f.open(ctx)
+	if err != nil {
+		return ""
+	}
+	fork, err := b.forge.PushesTo(ctx)
+	if err != nil {
+		f.config.Logger.DebugContext(ctx, "find the fork that branches are pushed to", "err", err)
+		return ""
+	}
+	return fork
+}
+
+// Rerun implements forge.Rerunner.
+func (f *Forge) Rerun(ctx context.Context, number int, head string) ([]string, error) {
+	b, err := f.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := b.forge.Rerun(ctx, number, head)
+	return jobs, b.explained(err, rerunJobs)
 }
 
 // MayMerge implements forge.Mergeable.

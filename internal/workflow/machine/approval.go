@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"signalbox/internal/workflow"
 	"signalbox/internal/workflow/wording"
@@ -70,7 +71,10 @@ func (m *machine) askApproval() {
 		message += ";\na person must look because " + wording.Join(reasons)
 	}
 	agree := "agree"
-	if to := j.Settings.PushesTo; to != "" {
+	switch to := j.Settings.PushesTo; {
+	case strings.Contains(to, "/"):
+		agree = fmt.Sprintf("agree to push it to the fork %s and offer it to %s from there", to, j.Base)
+	case to != "":
 		agree = fmt.Sprintf("agree to merge it into %s and push that to %s", j.Base, to)
 	}
 	next := []workflow.NextStep{r.Ask("look at it", workflow.VerbDiff), r.Ask(agree, workflow.VerbApprove), r.SendBack("or send it back")}

@@ -289,7 +289,7 @@ func (m *machine) answerApproval(event workflow.Event) {
 	}
 	j.Approval = &workflow.Approval{Commit: e.Commit, By: e.By, At: m.now}
 	if watched {
-		j.ParkedUntil = nil
+		j.ParkedUntil, j.PullRequest.Awaits = nil, nil
 		m.say("approved by %s", cmp.Or(e.By, "a person"))
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/await"
 	"signalbox/internal/workflow/wording"
 )
 
@@ -126,17 +127,16 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 	if m.answered.Kind == workflow.WatchChecks && !j.ApprovedHere() {
 		m.approvedOnForge(e.ApprovedBy)
 	}
-	j.PullRequest.Unapproved = e.Unapproved
+	j.PullRequest.Awaits = nil
 	switch e.State {
 	case workflow.ChecksObjected:
 		m.objected(e.Objections)
 	case workflow.ChecksPassed:
-		j.Used.CIFailures = 0
 		j.PullRequest.Checked = &e.Candidate
-		if e.Unapproved || j.AwaitsForge() && !j.Approved() {
-			m.awaitForge()
+		if m.awaitPeople(e) {
 			return
 		}
+		j.Used.CIFailures = 0 // not before: a check may turn red while people are waited for
 		note := "no test is configured"
 		switch {
 		case len(e.Known) > 0:
@@ -167,10 +167,10 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 	case workflow.ChecksConflict:
 		m.conflicted(e)
 	case workflow.ChecksPending:
-		if e.Unapproved || j.AwaitsForge() && !j.Approved() {
-			m.awaitForge()
+		if m.awaitPeople(e) {
 			return
 		}
+		j.PullRequest.Awaits = e.Awaits
 		m.looked()
 		if m.now.Sub(*j.Used.ChecksSince) >= time.Duration(j.Settings.Limits.ChecksTotalSec)*time.Second {
 			m.checksSilent(e)
@@ -231,18 +231,28 @@ func (m *machine) objected(objections []workflow.Objection) {
 	m.roundFailed(findings, &j.Used.ForgeRounds)
 }
 
-// awaitForge queues the run, without its slot, until it looks again for an approval on the forge. People may take days.
-func (m *machine) awaitForge() {
-	j := &m.run.Details
+// awaitPeople queues the run, without its slot, until it looks again, if people on the forge have to act first. They may take days. It reports whether
+// they have to: an approval that only the configuration wants may have come here.
+func (m *machine) awaitPeople(e workflow.ChecksEnded) bool {
+	j, awaits := &m.run.Details, e.Awaits
+	switch {
+	case awaits.People() && awaits.Required:
+	case !j.AwaitsForge() || j.Approved():
+		return false
+	case !awaits.People():
+		awaits = &await.Await{Kind: await.Approval}
+	}
+	j.PullRequest.Awaits = awaits
 	until := m.now.Add(min(firstLook<<min(j.Used.Parks, 8), lastLook))
 	j.Used.Parks++
 	j.ParkedUntil = &until
 	m.order(m.answered)
 	m.run.State = workflow.Queued
-	m.say("waiting for an approval of %s on the forge", wording.ShortID(j.Head))
+	m.say("waiting for %s, on the forge, at %s", awaits, wording.ShortID(j.Head))
+	return true
 }
 
-// The first and the longest time between two looks for an approval.
+// The first and the longest time between two looks for what people did.
 const (
 	firstLook = 10 * time.Second
 	lastLook  = 5 * time.Minute

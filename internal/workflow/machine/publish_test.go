@@ -1,11 +1,13 @@
 package machine
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/await"
 )
 
 func TestPublishing(t *testing.T) {
@@ -96,6 +98,39 @@ func TestApprovalOnTheForge(t *testing.T) {
 		{"three rounds of objections ask a person", onForge, []act{times(3, untilPhase(workflow.CIWatch), object)}, "NEEDS_INPUT review-fix REVIEW_LOOP_EXCEEDED"},
 		{"a stopped one waits again", onForge, []act{parked, does(workflow.StopRequested{}), resumed}, "RUNNING ci-watch watch_checks"},
 	})
+	awaits := func(state workflow.ChecksState, kind await.Kind, of ...string) act {
+		return answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
+			return workflow.ChecksEnded{Outcome: o, State: state, Awaits: &workflow.Await{Kind: kind, Of: of, Required: kind != await.Approval}, Candidate: workflow.Candidate{Head: run.Details.Head, Tree: "t1"}}
+		})
+	}
+	auto := ordinary(workflow.WorkflowSimple, true)
+	toMerge := times(1, untilPhase(workflow.CIWatch), awaits(workflow.ChecksPassed, await.Merge))
+	tell(t, []story{
+		{"what only others merge waits for them, approved or not", auto, []act{toMerge}, "QUEUED ci-watch watch_checks"},
+		{"an approval that no one asked for is not waited for", auto, []act{untilPhase(workflow.CIWatch), awaits(workflow.ChecksPassed, await.Approval)}, "RUNNING merge-cleanup merge_pull_request"},
+		{"a check that turns red meanwhile goes to the agent", auto, []act{toMerge, admitted, checks(workflow.ChecksFailed)}, "RUNNING review-fix call_agent R01/1"},
+		{"as often as other failures do", auto, []act{times(3, toMerge, admitted, checks(workflow.ChecksFailed))}, "NEEDS_INPUT review-fix CI_PERSISTENT_FAILURE"},
+	})
+	for _, c := range []struct {
+		settings workflow.Settings
+		acts     []act
+		want     string
+	}{
+		{onForge, []act{parked}, "an approval of the pull request"},
+		{onForge, []act{parked, approvesHead}, "<nil>"},
+		{onForge, []act{parked, does(workflow.StopRequested{})}, "<nil>"},
+		{auto, []act{untilPhase(workflow.CIWatch), awaits(workflow.ChecksPassed, await.Review, "grace")}, "another review by those who want changes (grace)"},
+		{auto, []act{toMerge}, "a maintainer to merge the pull request"},
+		{auto, []act{toMerge, admitted}, "a maintainer to merge the pull request"},
+		{auto, []act{toMerge, admitted, checks(workflow.ChecksFailed)}, "<nil>"},
+		{auto, []act{untilPhase(workflow.CIWatch), awaits(workflow.ChecksPending, await.Checks, "build", "lint")}, "the forge's checks (build, lint)"},
+		{auto, []act{untilPhase(workflow.MergeCleanup), awaits(workflow.ChecksPending, await.Queue)}, "the forge's merge queue"},
+		{auto, []act{untilPhase(workflow.MergeCleanup), awaits(workflow.ChecksPending, await.Queue), well, merges}, "<nil>"},
+	} {
+		if run := lived(t, c.settings, c.acts...); fmt.Sprint(run.Awaits()) != c.want {
+			t.Errorf("it waits for %v, want %s; %s", run.Awaits(), c.want, run.Progress.Message)
+		}
+	}
 	run := lived(t, onForge, parked, admitted, object)
 	if o := run.Details.Objections; len(o) != 1 || o[0].Finding.Text != "rename it" || len(run.Details.Findings) != 1 {
 		t.Errorf("taken up: %+v, to fix: %+v", o, run.Details.Findings)

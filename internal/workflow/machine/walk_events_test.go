@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/await"
 	"signalbox/internal/workflow/policy"
 )
 
@@ -120,7 +121,7 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 			events = append(events, workflow.Merged{Outcome: o, Commit: "m1"})
 			events = append(events, workflow.ChecksEnded{Outcome: o, State: workflow.ChecksFailed, Rerunnable: true, Candidate: workflow.Candidate{Head: r.Details.Head}})
 			events = append(events, workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPassed, ApprovedBy: "ada", Candidate: workflow.Candidate{Head: r.Details.Head}},
-				workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPassed, Unapproved: true, Candidate: workflow.Candidate{Head: r.Details.Head}},
+				workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPassed, Awaits: &workflow.Await{Kind: await.Merge, Required: true}, Candidate: workflow.Candidate{Head: r.Details.Head}},
 				workflow.ChecksEnded{Outcome: o, State: workflow.ChecksObjected, Objections: []workflow.Objection{{ID: commit, Thread: "T1", Finding: workflow.Finding{Text: "x"}}}})
 		}
 		return events
@@ -181,7 +182,7 @@ func eventName(event workflow.Event) string {
 		if e.ApprovedBy != "" {
 			says += " and approved"
 		}
-		if e.Unapproved {
+		if e.Awaits != nil {
 			says += " but unapproved"
 		}
 	case workflow.TestsEnded:
