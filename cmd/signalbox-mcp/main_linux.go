@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"signalbox/internal/access"
 	"signalbox/internal/app"
 	"signalbox/internal/app/background"
 	"signalbox/internal/cli/command"
@@ -32,12 +33,16 @@ func main() {
 	a := command.NewInvocation(command.System())
 	a.Opener.Log = slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	a.Opener.AskTrust = nil // no person is at the other end
+	role := access.Operator
+	if *approve {
+		role = access.Approver
+	}
 	self, err := os.Executable()
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		defer stop()
 		err = mcp.Serve(ctx, mcp.Config{Open: opens(a), Starter: background.Starter{Program: filepath.Join(filepath.Dir(self), "signalbox")},
-			MayApprove: *approve, Version: *version, Logger: a.Opener.Log}, io.NopCloser(a.Bare.In), unclosed{a.Bare.Out})
+			Role: role, Version: *version, Logger: a.Opener.Log}, io.NopCloser(a.Bare.In), unclosed{a.Bare.Out})
 	}
 	if err != nil {
 		a.ShowError(err)

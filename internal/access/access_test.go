@@ -83,9 +83,6 @@ func (s *site) serve(options ...option) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			return s.settings, s.broken
-		},
-		Shows: func(r *http.Request, run string) bool {
-			return r.URL.Path == "/style.css" || r.URL.Path == "/runs/"+run || r.URL.Path == "/runs/"+run+"/events"
 		}}
 	for _, o := range options {
 		o(&c, &s.settings)
@@ -505,8 +502,9 @@ func TestAShareLinkShowsOneRunUntilItEnds(t *testing.T) {
 	if got := guest.wants(http.StatusOK, "GET", "/runs/R1", ""); got != "share link "+l.ID+" viewer R1" {
 		t.Errorf("the guest is %q", got)
 	}
-	guest.wants(http.StatusOK, "GET", "/style.css", "")
-	for _, refused := range [][2]string{{"GET", "/"}, {"GET", "/runs/R2"}, {"GET", "/runs/R1/../R2"}, {"GET", "/events"}, {"POST", "/runs/R1/approve"}, {"POST", "/runs/R1"}, {"DELETE", "/runs/R1"}} {
+	guest.wants(http.StatusOK, "GET", "/assets/style.css", "")
+	guest.wants(http.StatusOK, "GET", "/runs/R1/log/1", "")
+	for _, refused := range [][2]string{{"GET", "/"}, {"GET", "/runs/R2"}, {"GET", "/runs/R1/../R2"}, {"GET", "/runs/R1%2f..%2fR2"}, {"GET", "/assets/../runs/R2"}, {"GET", "/runs/R11"}, {"GET", "/events"}, {"POST", "/runs/R1/approve"}, {"POST", "/runs/R1"}, {"DELETE", "/runs/R1"}} {
 		guest.wants(http.StatusForbidden, refused[0], refused[1], "")
 	}
 	guest.wants(http.StatusForbidden, "GET", "/runs/R1", "", "Connection: Upgrade", "Upgrade: websocket", "Origin: http://"+s.address)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -25,8 +26,6 @@ type Config struct {
 	Folder string
 	// Local is the user that a one-time address logs in. The zero User has none.
 	Local User
-	// Shows reports whether a request of a share link's user shows that run alone, or nothing of any run, as a style sheet. Nil: share links show nothing.
-	Shows func(r *http.Request, run string) bool
 	// SignOn is the provider that says who users are; nil for none.
 	SignOn   SignOn
 	Language language.Language
@@ -99,48 +98,56 @@ func (g *Guard) Close() error { return g.audit.file.Close() }
 
 // Protect lets only users through. It serves the login itself: /login, /logout, /enter and /share.
 func (g *Guard) Protect(next http.Handler) http.Handler {
-	return g.Public(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, err := g.Settings()
-		if err != nil {
-			g.fails(w, r, err)
+	return g.admit(func(w http.ResponseWriter, r *http.Request, s *config.Serve) {
+		if g.serve(w, r, s) {
 			return
 		}
-		if g.serve(w, r, &s) {
-			return
-		}
-		u, err := g.user(r, &s)
+		u, page, err := g.user(r, s)
 		switch {
 		case err != nil:
 			g.challenge(w, r, err)
-		case u.Only != "" && (r.Method != http.MethodGet && r.Method != http.MethodHead || upgrades(r) || g.Shows == nil || !g.Shows(r, u.Only)):
+		case u.Only != "" && !shows(page, r):
 			http.Error(w, "this link shows one run alone", http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r.WithContext(g.acting(r, u)))
 		}
-	}), maxBody)
+	}, maxBody)
 }
+
+// shows reports whether a request only looks at a share link's page, at what is below it, or at what pages are made of. That it is of the link's run is
+// the page's to check: a path may show another run later.
+func shows(page string, r *http.Request) bool {
+	page, _, _ = strings.Cut(page, "?")
+	at := r.URL.Path
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && !upgrades(r) && path.Clean(at) == at &&
+		(at == page || strings.HasPrefix(at, strings.TrimSuffix(page, "/")+"/") || strings.HasPrefix(at, assets))
+}
+
+// assets is where pages have their scripts and styles.
+const assets = "/assets/"
 
 // errNoUser is the answer to a request without a login.
 var errNoUser = errors.New("log in first")
 
-// user returns the user who makes a request: by a token, a session or a share link.
-func (g *Guard) user(r *http.Request, s *config.Serve) (User, error) {
+// user returns the user who makes a request: by a token, a session or a share link, of which page is the page.
+func (g *Guard) user(r *http.Request, s *config.Serve) (u User, page string, err error) {
 	if given := r.Header.Get("Authorization"); given != "" {
 		kind, token, _ := strings.Cut(given, " ")
 		if !strings.EqualFold(kind, "Bearer") {
-			return User{}, errRefused
+			return u, "", errRefused
 		}
-		return g.tokenUser(r.Context(), s, strings.TrimSpace(token), clientOf(r.RemoteAddr))
+		u, err = g.tokenUser(r.Context(), s, strings.TrimSpace(token), clientOf(r.RemoteAddr))
+		return u, "", err
 	}
-	if u := g.sessionUser(r, s); u.May(Viewer) {
-		return u, nil
+	if u = g.sessionUser(r, s); u.May(Viewer) {
+		return u, "", nil
 	}
 	if text := g.cookie(r, shareCookie); text != "" {
 		if l, works := g.link(r.Context(), text); works {
-			return User{Name: "share link " + l.ID, Role: Viewer, Only: l.Run}, nil
+			return User{Name: "share link " + l.ID, Role: Viewer, Only: l.Run}, l.Page, nil
 		}
 	}
-	return User{}, errNoUser
+	return User{}, "", errNoUser
 }
 
 // challenge asks for a login: a person on a page, a program by a header.
@@ -165,6 +172,10 @@ func (g *Guard) challenge(w http.ResponseWriter, r *http.Request, err error) {
 
 // Public lets everyone through whose request is meant for this server and small enough: for webhooks, /healthz and metrics.
 func (g *Guard) Public(next http.Handler, most int64) http.Handler {
+	return g.admit(func(w http.ResponseWriter, r *http.Request, _ *config.Serve) { next.ServeHTTP(w, r) }, most)
+}
+
+func (g *Guard) admit(next func(http.ResponseWriter, *http.Request, *config.Serve), most int64) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, err := g.Settings()
 		if err != nil {
@@ -182,7 +193,7 @@ func (g *Guard) Public(next http.Handler, most int64) http.Handler {
 			_ = paced.control.SetReadDeadline(paced.until())
 			r.Body = &pacedBody{ReadCloser: http.MaxBytesReader(w, r.Body, most), control: paced.control}
 		}
-		next.ServeHTTP(paced, r)
+		next(paced, r, &s)
 	})
 }
 

@@ -48,7 +48,7 @@ func (g *Guard) serve(w http.ResponseWriter, r *http.Request, s *config.Serve) b
 	case path == backPath && reads && g.SignOn != nil:
 		g.back(w, r, s)
 	case path == logoutPath && r.Method == http.MethodPost:
-		g.logout(w, r)
+		g.logout(w, r, s)
 	case path == enterPath, strings.HasPrefix(path, sharePath), path == loginPath, path == stylePath, path == logoutPath:
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 	default:
@@ -166,13 +166,9 @@ func (g *Guard) back(w http.ResponseWriter, r *http.Request, s *config.Serve) {
 	g.begins(w, r, u, session{Name: u.Name, Identity: &id}, identityTime, string(page))
 }
 
-func (g *Guard) logout(w http.ResponseWriter, r *http.Request) {
+func (g *Guard) logout(w http.ResponseWriter, r *http.Request, s *config.Serve) {
 	_ = r.ParseForm() // a form that can't be read says nothing
-	s, err := g.Settings()
-	if err == nil {
-		u := g.sessionUser(r, &s)
-		err = g.audit.Do(g.acting(r, u), Act{What: "logout"}, func() error { return g.end(w, r, r.PostForm.Get("everywhere") != "") })
-	}
+	err := g.audit.Do(g.acting(r, g.sessionUser(r, s)), Act{What: "logout"}, func() error { return g.end(w, r, r.PostForm.Get("everywhere") != "") })
 	if err != nil {
 		g.fails(w, r, err)
 		return

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"signalbox/internal/lazy"
@@ -107,6 +109,28 @@ func LoadUser(path string, getenv func(string) string) (User, error) {
 		return u, fmt.Errorf("configuration %s: %w", path, err)
 	}
 	return u, nil
+}
+
+// CurrentUser returns a function that returns the user's file as it is now, and reads it only if it changed.
+func CurrentUser(path string, getenv func(string) string) func() (User, error) {
+	var (
+		mu   sync.Mutex
+		seen fs.FileInfo
+		last User
+		err  error
+		read bool
+	)
+	return func() (User, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		now, statErr := os.Stat(path)
+		same := statErr == nil && seen != nil && os.SameFile(now, seen) && now.ModTime().Equal(seen.ModTime()) && now.Size() == seen.Size() && now.Mode() == seen.Mode()
+		if !read || !same && (statErr == nil || seen != nil) {
+			last, err = LoadUser(path, getenv)
+			seen, read = now, true
+		}
+		return last, err
+	}
 }
 
 // Loopback reports whether only this machine reaches the address.

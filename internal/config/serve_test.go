@@ -64,3 +64,34 @@ func TestARepositoryCannotSayWhoMayDoWhat(t *testing.T) {
 		t.Errorf("says %q", got)
 	}
 }
+
+func TestTheUsersFileIsReadAgainWhenItChanges(t *testing.T) {
+	t.Parallel()
+	path := ownFile(t, "serve: {listen: '127.0.0.1:1'}")
+	current := CurrentUser(path, os.Getenv)
+	listens := func() string {
+		u, err := current()
+		if err != nil {
+			return err.Error()
+		}
+		return u.Serve.Listen
+	}
+	for _, step := range []struct {
+		change func() error
+		want   string
+	}{
+		{func() error { return nil }, "127.0.0.1:1"},
+		{func() error { return os.WriteFile(path, []byte("serve: {listen: '127.0.0.1:22'}"), 0o600) }, "127.0.0.1:22"},
+		{func() error { return os.Chmod(path, 0o602) }, "is not yours alone"},
+		{func() error { return os.Remove(path) }, DefaultUser().Serve.Listen},
+		{func() error { return os.WriteFile(path, []byte("serve: {listens: x}"), 0o600) }, `did you mean "listen"`},
+		{func() error { return os.WriteFile(path, []byte("serve: {listen: '127.0.0.1:333'}"), 0o600) }, "127.0.0.1:333"},
+	} {
+		if err := step.change(); err != nil {
+			t.Fatal(err)
+		}
+		if got := listens(); !strings.Contains(got, step.want) {
+			t.Errorf("%q, want %q", got, step.want)
+		}
+	}
+}

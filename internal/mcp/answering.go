@@ -2,12 +2,16 @@ package mcp
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"signalbox/internal/access"
 	"signalbox/internal/app"
 	"signalbox/internal/problem"
 	"signalbox/internal/workflow"
@@ -21,12 +25,16 @@ type answerIn struct {
 	Text     string `json:"text,omitempty" jsonschema:"the answer in words, or why it is denied"`
 }
 
+func (in answerIn) act() access.Act {
+	return access.Act{Run: in.Run, Detail: strings.TrimSpace(in.Verdict + " " + in.Text)}
+}
+
 // asked is the id of our question to the person in the protocol.
 const asked = "answer"
 
 func (s *server) addAnswer() {
 	description := "Answer the question that a run's agent asks. Without a verdict the person at this client is asked, if it can."
-	if !s.MayApprove {
+	if !s.may(access.Approver) {
 		description += " Only a person can allow what an agent asks permission for."
 	}
 	add(s, "answer", description, acts, func(ctx context.Context, c *call, in answerIn) (any, error) {
@@ -44,11 +52,11 @@ func (s *server) addAnswer() {
 			if given, err = said(q, response); err != nil {
 				return nil, err
 			}
-		case in.Verdict == "" && c.canAsk():
+		case in.Verdict == "" && s.canAsk(c):
 			return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{asked: form(c, q)}, RequestState: s.formOf(asking)}, nil
 		case in.Verdict == "":
 			return nil, &problem.Error{Err: fmt.Errorf("question %s: %s", q.ID, q.Text), Hint: "call answer with a verdict: allow, deny, option or text"}
-		case given.Verdict == workflow.AnswerAllow && !s.MayApprove:
+		case given.Verdict == workflow.AnswerAllow && !s.may(access.Approver):
 			return nil, &problem.Error{Err: errors.New("this client may not allow what an agent asks permission for"),
 				Hint: fmt.Sprintf("a person does: signalbox answer %s", asking.Run.Ref())}
 		}
@@ -60,13 +68,18 @@ func (s *server) addAnswer() {
 	})
 }
 
-// formOf identifies the form about a question. Only a client that was sent the form knows it.
+// formOf identifies the form about a question. Only a client of the user that was sent the form knows it.
 func (s *server) formOf(a *app.Asking) string {
-	return s.forms + "/" + a.Run.RunID + "/" + a.Question.ID
+	mac := hmac.New(sha256.New, []byte(s.forms))
+	_, _ = fmt.Fprintf(mac, "%q %q %q", s.user, a.Run.RunID, a.Question.ID) // a hash takes everything
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// canAsk reports whether the client can ask its person.
-func (c *call) canAsk() bool {
+// canAsk reports whether the client can ask its person, and that person may decide. A user of several decides by their role alone.
+func (s *server) canAsk(c *call) bool {
+	if s.user != "" && !s.may(access.Approver) {
+		return false
+	}
 	p := c.request.Session.InitializeParams()
 	return p != nil && p.Capabilities != nil && p.Capabilities.Elicitation != nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"signalbox/internal/access"
 	"signalbox/internal/app"
 	"signalbox/internal/problem"
 )
@@ -29,6 +30,14 @@ type requestIn struct {
 	Title string `json:"title" jsonschema:"what should be different, in one line"`
 	Body  string `json:"body,omitempty" jsonschema:"the description, in Markdown"`
 }
+
+func (in runIn) act() access.Act { return access.Act{Run: in.Run} }
+func (in stopIn) act() access.Act {
+	return access.Act{Run: in.Run, Detail: map[bool]string{true: "cancel"}[in.Cancel]}
+}
+func (in rejectIn) act() access.Act  { return access.Act{Run: in.Run, Detail: in.Reason} }
+func (in approveIn) act() access.Act { return access.Act{Run: in.Run, Commit: in.Commit} }
+func (in requestIn) act() access.Act { return access.Act{Detail: in.Title} }
 
 func (s *server) addOrders() {
 	add(s, "create_request", "Write a request: a file in requests/, which start_run then carries out.", acts,
@@ -59,7 +68,7 @@ func (s *server) addOrders() {
 		func(ctx context.Context, c *call, in rejectIn) (any, error) {
 			return s.decide(ctx, c, in.Run, app.Reject(in.Reason))
 		})
-	if s.MayApprove {
+	if s.may(access.Approver) {
 		add(s, "approve", "Approve exactly this commit of a change that waits for approval. It is merged then.", ends,
 			func(ctx context.Context, c *call, in approveIn) (any, error) {
 				if in.Commit == "" {
@@ -81,7 +90,7 @@ func (s *server) stop(ctx context.Context, c *call, in stopIn) (any, error) {
 // decide leaves an order, and has the run continue. What was written to its issue meanwhile counts only if the client may decide for a
 // person: otherwise no one has read it.
 func (s *server) decide(ctx context.Context, c *call, ref string, o app.Order) (any, error) {
-	if o = o.Through(c.client()); !s.MayApprove {
+	if o = o.Through(c.client()); !s.may(access.Approver) {
 		o = o.WithoutNews()
 	}
 	if err := s.Starter.Give(ctx, c.App, ref, o); err != nil {

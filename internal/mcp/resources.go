@@ -106,7 +106,7 @@ func (s *server) subscribe(ctx context.Context, request *sdk.SubscribeRequest) e
 	if err != nil {
 		return err
 	}
-	_, err = p.Find(ctx, ref)
+	found, err := p.Find(ctx, ref)
 	closeProject()
 	if err != nil { // there would never be news
 		return sdk.ResourceNotFoundError(redact.Line(address, 200))
@@ -125,7 +125,7 @@ func (s *server) subscribe(ctx context.Context, request *sdk.SubscribeRequest) e
 	f.by[address] = following
 	go func() {
 		defer f.ended(address, following)
-		if err := s.follow(ctx, address, ref); err != nil && ctx.Err() == nil {
+		if err := s.follow(ctx, address, ref, found.Run.Details.Transition); err != nil && ctx.Err() == nil {
 			s.Logger.Warn("follow a run for a client", "uri", address, "err", err)
 		}
 	}()
@@ -153,23 +153,19 @@ func (s *server) unsubscribe(_ context.Context, request *sdk.UnsubscribeRequest)
 	return nil
 }
 
-// follow reports each change of a run until ctx ends. A run that ended may begin to move again.
-func (s *server) follow(ctx context.Context, address, ref string) error {
+// follow reports each change of a run after a transition until ctx ends. A run that ended may begin to move again.
+func (s *server) follow(ctx context.Context, address, ref string, seen int) error {
 	ctx, p, closeProject, err := s.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeProject()
-	for seen := -1; ; {
-		at, err := p.Next(ctx, ref, seen)
-		if err != nil || ctx.Err() != nil {
+	for {
+		if seen, err = p.Next(ctx, ref, seen); err != nil || ctx.Err() != nil {
 			return err
 		}
-		if seen >= 0 {
-			if err := s.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: address}); err != nil {
-				return err
-			}
+		if err := s.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: address}); err != nil {
+			return err
 		}
-		seen = at
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"signalbox/internal/access"
 	"signalbox/internal/app"
 	"signalbox/internal/app/background"
 	"signalbox/internal/problem"
@@ -28,21 +29,23 @@ const (
 	maxOut = 256 << 10
 )
 
-// Config is what a server needs. Starter and MayApprove may be zero.
+// Config is what a server needs. Starter and Audit may be zero.
 type Config struct {
 	// Open opens the project as it is now, and returns what closes it again.
 	Open func(ctx context.Context) (context.Context, *app.App, func(), error)
 	// Starter starts the processes that execute runs. They outlive the client.
 	Starter background.Starter
-	// MayApprove: the client may approve changes, and allow what an agent asks permission for.
-	MayApprove bool
-	Version    string
-	Logger     *slog.Logger
+	// Role is what the client may do, where no user is known who has one.
+	Role    access.Role
+	Version string
+	Logger  *slog.Logger
+	// Audit records what clients do.
+	Audit *access.Audit
 }
 
 // Serve answers one client until it closes in, or ctx ends.
 func Serve(ctx context.Context, c Config, in io.ReadCloser, out io.WriteCloser) error {
-	err := newServer(ctx, c).Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: 4 * maxIn})
+	err := newServer(ctx, c, rand.Text()).Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: 4 * maxIn})
 	if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
 		return fmt.Errorf("serve MCP: %w", err)
 	}
@@ -57,22 +60,32 @@ type server struct {
 	Config
 	*sdk.Server
 	followed followed
-	// forms is the secret of this server's forms.
+	// forms is the secret by which forms are known that were shown.
 	forms string
+	// user is the user whose program calls, if there are several.
+	user string
 }
 
-func newServer(ctx context.Context, c Config) *server {
-	s := &server{Config: c, forms: rand.Text(), followed: followed{ctx: ctx, by: map[string]*following{}}}
+// schemas are those of the tools, which are the same for every server.
+var schemas = sdk.NewSchemaCache()
+
+func newServer(ctx context.Context, c Config, forms string) *server {
+	s := &server{Config: c, forms: forms, followed: followed{ctx: ctx, by: map[string]*following{}}}
 	s.Server = sdk.NewServer(&sdk.Implementation{Name: "signalbox", Title: "Signalbox", Version: c.Version},
-		&sdk.ServerOptions{Instructions: instructions, Logger: c.Logger, SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
+		&sdk.ServerOptions{Instructions: instructions, Logger: c.Logger, SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe, SchemaCache: schemas,
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
 	s.addLooking()
 	s.addReading()
-	s.addOrders()
-	s.addAnswer()
+	if s.may(access.Operator) {
+		s.addOrders()
+		s.addAnswer()
+	}
 	s.addResources()
 	return s
 }
+
+// may reports whether the client has a role.
+func (s *server) may(r access.Role) bool { return access.User{Role: s.Role}.May(r) }
 
 // looks and acts say what a tool does to the project.
 var (
@@ -86,15 +99,23 @@ var (
 type call struct {
 	*app.App
 	request *sdk.CallToolRequest
+	user    string
 }
 
-// client names the program that calls, for the record of who did something. It says so itself.
+// client names the program that calls, which says so itself, and its user, for the record of who did something.
 func (c *call) client() string {
+	name := "MCP"
 	if p := c.request.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
-		return redact.Line(p.ClientInfo.Name, 60)
+		name = redact.Line(p.ClientInfo.Name, 60)
 	}
-	return "MCP"
+	if c.user != "" {
+		name = c.user + " with " + name
+	}
+	return name
 }
+
+// about is the arguments of a tool that acts, which say what the act is about.
+type about interface{ act() access.Act }
 
 // add adds a tool that does something in the project and answers with JSON. An answer may also be a result of the protocol.
 func add[In any](s *server, name, description string, kind sdk.ToolAnnotations, do func(context.Context, *call, In) (any, error)) {
@@ -108,7 +129,17 @@ func add[In any](s *server, name, description string, kind sdk.ToolAnnotations, 
 				return failed(err, nil), nil, nil
 			}
 			defer closeProject()
-			value, err := do(ctx, &call{p, request}, in)
+			var value any
+			if what, is := any(in).(about); is && !kind.ReadOnlyHint && s.Audit != nil {
+				act := what.act()
+				act.What, act.Project = name, p.Root
+				err = s.Audit.Do(ctx, act, func() (err error) {
+					value, err = do(ctx, &call{p, request, s.user}, in)
+					return err
+				})
+			} else {
+				value, err = do(ctx, &call{p, request, s.user}, in)
+			}
 			if err != nil {
 				return failed(err, p.Redact), nil, nil
 			}

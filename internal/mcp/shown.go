@@ -3,6 +3,7 @@ package mcp
 import (
 	"time"
 
+	"signalbox/internal/access"
 	"signalbox/internal/app"
 	"signalbox/internal/commandline"
 	"signalbox/internal/registry"
@@ -85,10 +86,21 @@ var tools = map[workflow.Verb]string{workflow.VerbRun: "start_run", workflow.Ver
 	workflow.VerbReject: "reject", workflow.VerbDiff: "get_diff", workflow.VerbStatus: "get_run", workflow.VerbLogs: "get_log", workflow.VerbList: "list_runs",
 	workflow.VerbApprove: "approve"}
 
+// roleFor is the role that the tool of a verb needs.
+func roleFor(v workflow.Verb) access.Role {
+	switch v {
+	case workflow.VerbApprove:
+		return access.Approver
+	case workflow.VerbDiff, workflow.VerbStatus, workflow.VerbLogs, workflow.VerbList:
+		return access.Viewer
+	}
+	return access.Operator
+}
+
 // next returns what can be done about a run. What loses work or protection is for a person.
 func (s *server) next(at *app.Standing) (steps []step) {
 	r := &at.Run
-	if r.Error == nil && !at.Interrupted && r.Details.Question != nil {
+	if r.Error == nil && !at.Interrupted && r.Details.Question != nil && s.may(access.Operator) {
 		return []step{{Text: "answer the question", Tool: "answer", Arguments: map[string]any{"run": r.Ref(), "question": r.Details.Question.ID}}}
 	}
 	for _, n := range app.NextSteps(r, at.Interrupted) {
@@ -103,7 +115,7 @@ func (s *server) step(r *workflow.Run, n workflow.NextStep) step {
 		v.Then = append(v.Then, s.step(r, then))
 	}
 	tool, is := tools[n.Verb]
-	if !is || n.Force || n.Unsandboxed || n.Cancel || n.Verb == workflow.VerbApprove && !s.MayApprove {
+	if !is || n.Force || n.Unsandboxed || n.Cancel || !s.may(roleFor(n.Verb)) {
 		n.Text, n.Then = "", nil
 		v.Person = commandline.Line(n)
 		return v
