@@ -139,9 +139,9 @@ func TestABugThatARequestShowsIsRepairedMergedAndVerified(t *testing.T) {
 	for name, agent := range map[string]func(*testing.T) string{
 		"replay": func(*testing.T) string { return "{driver: replay, script: .signalbox/playbook.yaml}" },
 		"claude": func(t *testing.T) string {
-			program := installedAgent(t, "claude")
+			it, _ := realAgent(t, "claude", realAgents["claude"])
 			model := modeltest.Start(t, modeltest.Config{Key: apiKey, Choose: mendTheShop})
-			return fmt.Sprintf("{driver: claude, model: claude-sonnet-4-5, program: %q, url: %q, key: SIGNALBOX_TEST_KEY, prices: {claude-sonnet-4-5: {input: 3, output: 15}}}", program, model.URL)
+			return it + fmt.Sprintf(", url: %q, key: SIGNALBOX_TEST_KEY, prices: {claude-sonnet-4-5: {input: 3, output: 15}}}", model.URL)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

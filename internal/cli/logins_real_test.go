@@ -49,7 +49,7 @@ func subscriptions() map[string]subscription {
 	const claudes = "sk-ant-oat01-made-up-the-second-0123456789abcdef"
 	return map[string]subscription{
 		"claude": {driver: "driver: claude, model: claude-sonnet-4-5", folder: ".claude", file: ".credentials.json", again: "/login", token: claudes,
-			env: `, env: ["HTTPS_PROXY=MODEL", "NODE_EXTRA_CA_CERTS=AUTHORITY"]`, environment: "network: full, read: [AUTHORITY]",
+			env: `, env: ["HTTPS_PROXY=MODEL", "NODE_EXTRA_CA_CERTS=AUTHORITY", ` + strings.Join(modeltest.Lean, ", ") + `]`, environment: "network: full, read: [AUTHORITY]",
 			files: map[string]string{".claude/settings.json": `{"env": {"ANTHROPIC_BASE_URL": "MODEL"}}`, ".claude/CLAUDE.md": "Be kind.", ".claude/hooks/none.sh": "true",
 				".claude/skills/fish/SKILL.md": "---\nname: fish\ndescription: Swims.\n---\nSwim.", ".claude/plugins/known_marketplaces.json": "{}", ".claude/agents/a.md": "---\nname: a\ndescription: Is asked.\n---\nAnswer.",
 				".claude/.credentials.json": `{"claudeAiOauth": {"accessToken": "sk-ant-oat01-made-up-0123456789abcdef0123456789", "refreshToken": "sk-ant-ort01-made-up-0123456789abcdef0123456789", ` +
@@ -118,7 +118,7 @@ func newPerson(t *testing.T, name string, model modeltest.Config) *person {
 			t.Fatal(err)
 		}
 	}
-	p.write(".signalbox/config.yaml", fmt.Sprintf("tests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\nenvironment: {%s}\n"+
+	p.write(".signalbox/config.yaml", fmt.Sprintf("workflow: simple\ntests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\nenvironment: {%s}\n"+
 		"agents:\n  it: {%s, program: %q, login: own%s}\n", here.Replace(s.environment), s.driver, program, here.Replace(s.env)))
 	p.git("commit", "--quiet", "-am", "Name the agent")
 	return p
@@ -142,7 +142,7 @@ func TestASubscriptionCarriesARequest(t *testing.T) {
 			homes := make(chan string, 1)
 			p := newPerson(t, name, modeltest.Config{Key: s.token, Choose: func(c modeltest.Conversation) modeltest.Script {
 				script := playTheRole(c)
-				if strings.Contains(c.Prompt, "Step S02") {
+				if strings.Contains(c.Prompt, "Step S01") {
 					home := <-homes
 					homes <- home
 					script.Turns = append([]modeltest.Turn{modeltest.Do(modeltest.Run(looksAround(home, s.folder)))}, script.Turns...)
@@ -158,7 +158,7 @@ func TestASubscriptionCarriesARequest(t *testing.T) {
 				p.tellTranscripts()
 				t.Fatalf("it ended with %d\n%s", c.code, c.out)
 			case <-time.After(5 * time.Minute):
-				t.Fatalf("S02 is never asked for\n%s", c.out)
+				t.Fatalf("S01 is never asked for\n%s", c.out)
 			}
 			c.signal(syscall.SIGKILL)
 			<-c.done
