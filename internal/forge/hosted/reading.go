@@ -14,6 +14,7 @@ import (
 const (
 	maxNeeded      = 20
 	maxRelated     = 10
+	maxTasks       = 50
 	maxAttachments = 20
 	maxAddress     = 500
 )
@@ -23,6 +24,7 @@ var (
 	needs    = lazy.Expression{Text: `(?i)^\s*(?:[-*+]\s+)?(?:\[[ x]\]\s+)?\**(?:depends[ -]on|blocked by)\**\s*:?\**\s+(.+)$`}
 	partOf   = lazy.Expression{Text: `(?i)^\s*(?:[-*+]\s+)?\**(?:part of|parent|parent issue|sub-issue of)\**\s*:?\**\s+#([1-9]\d{0,8})\b`}
 	task     = lazy.Expression{Text: `(?i)^\s*[-*+]\s+\[[ x]\]\s+#([1-9]\d{0,8})\b`}
+	todo     = lazy.Expression{Text: `^\s*(?:[-*+]|\d{1,9}[.)])\s+\[ \]`}
 	ownIssue = lazy.Expression{Text: `^#([1-9]\d{0,8})$`}
 	image    = lazy.Expression{Text: `!\[([^\]]*)\]\(\s*<?([^\s)>]+)`}
 	linked   = lazy.Expression{Text: `(?:^|[^!])\[([^\]]*)\]\(\s*<?([^\s)>]+)`}
@@ -79,6 +81,23 @@ func readText(r *forge.Request) {
 	r.DependsOn, r.Related = distinct(r.DependsOn, maxNeeded), distinct(r.Related, maxRelated)
 	r.Related = slices.DeleteFunc(r.Related, func(o forge.Related) bool { return o.Number == r.Number })
 	r.Attachments = attachments(nil, r.Body)
+}
+
+// tasksIn returns the issues on a text's list of tasks, and whether another task on it is not ticked.
+func tasksIn(text string) (numbers []int, open bool) {
+	parts(text, func(block string, code bool) {
+		for line := range strings.Lines(block) {
+			if found := task.Regexp().FindStringSubmatch(line); found != nil && !code {
+				numbers = append(numbers, atoi(found[1]))
+			} else if todo.Regexp().MatchString(line) && !code {
+				open = true
+			}
+		}
+	})
+	if tasks := distinct(numbers, maxTasks+1); len(tasks) <= maxTasks {
+		return tasks, open
+	}
+	return nil, true
 }
 
 // distinct returns the first of equal values, at most limit.

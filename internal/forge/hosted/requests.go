@@ -181,7 +181,7 @@ func (f *Forge) CloseRequest(ctx context.Context, request forge.Request, _ strin
 	if err != nil {
 		return err
 	}
-	if err := f.unlessRefused(ctx, "close the parent issue", f.closeParents(ctx, request.Number)); err != nil {
+	if err := f.unlessRefused(ctx, "close the parent issue", f.closeParents(ctx, request)); err != nil {
 		return fmt.Errorf("close the parent of issue %d: %w", request.Number, err)
 	}
 	return nil
