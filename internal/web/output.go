@@ -167,8 +167,8 @@ func (v *visit) runEvents() error {
 	if err != nil {
 		return err
 	}
-	news := make(chan struct{}, 1)
-	defer w.heard(news)()
+	woken := make(chan struct{}, 1)
+	defer w.heard(woken)()
 	last := strings.Split(v.last(), "/") // as runCursor writes it
 	if len(last) != 4 {
 		last = []string{"", "", "", "0"}
@@ -189,17 +189,19 @@ func (v *visit) runEvents() error {
 		if err != nil {
 			return err
 		}
-		now := fingerprintOf(parts)
-		for _, name := range runParts {
-			if now != sum && shown[name] != parts[name] {
-				if s.send("part", runCursor(r, sum, log, to), struct {
-					HTML template.HTML `json:"html"`
-				}{parts[name]}) != nil {
-					return nil
-				}
+		news := map[string]template.HTML{}
+		for name, html := range parts {
+			if shown[name] != html {
+				news[name] = html
 			}
 		}
-		sum, shown = now, parts
+		if now := fingerprintOf(parts); now != sum {
+			sum = now
+			if s.send("parts", runCursor(r, sum, log, to), news) != nil {
+				return nil
+			}
+		}
+		shown = parts
 		if r.Run != nil {
 			ref := workflow.RefOf(r.Run)
 			if ref != watched {
@@ -211,7 +213,7 @@ func (v *visit) runEvents() error {
 				return nil
 			}
 		}
-		if !s.waits(news, output) {
+		if !s.waits(woken, output) {
 			return nil
 		}
 		if request, at, err = v.standing(w); err != nil {

@@ -42,11 +42,18 @@ func Make(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// Open opens the project in dir as its user would who trusts it.
+// Opener opens the project in dir as its user would who trusts it.
+func Opener(dir string) *app.Opener {
+	opener := &app.Opener{Env: os.Getenv, Dir: dir, Log: slog.New(slog.DiscardHandler), Warn: func(string, ...any) {}, Mended: func(string, []string) {}, Learn: func(*redact.Redactor) {}}
+	opener.Overrides.Unsandboxed, opener.Overrides.Trust = true, true
+	return opener
+}
+
+// Open opens the project in dir until the test ends.
 func Open(t testing.TB, dir string) *app.App {
 	t.Helper()
-	opener := &app.Opener{Env: os.Getenv, Dir: dir, Log: slog.New(slog.DiscardHandler), Warn: t.Logf, Mended: func(string, []string) {}, Learn: func(*redact.Redactor) {}}
-	opener.Overrides.Unsandboxed, opener.Overrides.Trust = true, true
+	opener := Opener(dir)
+	opener.Warn = t.Logf
 	project, err := app.Open(t.Context(), opener)
 	if err != nil {
 		t.Fatal(err)

@@ -145,8 +145,8 @@ const takes = {
     search();
     return complete ? true : resync();
   },
-  // part is a part of the page.
-  part({ html }) { showTimes(replace(html)); },
+  // parts are parts of the page, by name.
+  parts(all) { for (const html of Object.values(all)) showTimes(replace(html) ?? document); },
   // log is what was printed after what is shown: appended exactly once, because it says where it begins.
   log({ log, from, to, html, begins }) {
     const pane = $("#log");
