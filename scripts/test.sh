@@ -27,6 +27,7 @@ need npm npm
 need gpg gnupg
 need ssh-keygen openssh-client
 need zip zip
+need chromium chromium
 need unzip unzip
 need mvn maven
 maven=/usr/share/maven-repo/org/apache/maven/plugins
@@ -52,6 +53,7 @@ done
 for program in strace mkfs.xfs; do
 	command -v "$program" >/dev/null 2>&1 || skip "the sweeps of the store's updates that need $program, which is missing"
 done
+command -v chromium >/dev/null 2>&1 || skip "the pages in a browser: chromium is missing"
 for program in curl npm mvn python3; do
 	command -v "$program" >/dev/null 2>&1 || skip "set-ups with $program: it is missing"
 done
@@ -66,6 +68,12 @@ if SIGNALBOX_RUNNERS=$(sh scripts/runners.sh); then
 	export SIGNALBOX_RUNNERS
 else
 	skip "the tests of CI files with their runners, and with an emulator of GitHub: not all could be installed"
+fi
+# 1 MB, once: what judges pages by how people read them who can't see them.
+if SIGNALBOX_AXE=$(sh scripts/axe.sh); then
+	export SIGNALBOX_AXE
+else
+	skip "the judgement of pages for people who can't see them: axe-core could not be installed"
 fi
 # 12 minutes of CPU, once: a forge with CI. People who want it run scripts/gitea.sh first.
 if SIGNALBOX_GITEA=$(sh scripts/gitea.sh if-built); then

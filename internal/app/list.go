@@ -51,25 +51,25 @@ func (p *App) List(ctx context.Context, runsOnly bool) (lines []Listing, broken,
 	return lines, broken, p.whoWorks(ctx, lines)
 }
 
-// Listed returns the line of one request; ok is false if there is no such request and no run of it.
-func (p *App) Listed(ctx context.Context, requestID string) (line Listing, ok bool, err error) {
+// Listed returns the lines of some requests. One that doesn't exist and has no run has no line.
+func (p *App) Listed(ctx context.Context, requestIDs ...string) (lines []Listing, err error) {
 	var latest []store.RunSummary
 	var requests []forge.Request
-	run, err := p.Store.LatestRun(ctx, requestID)
-	switch {
-	case err == nil:
-		latest = append(latest, run)
-	case !errors.Is(err, fs.ErrNotExist):
-		return line, false, wire.Explained(err)
-	default:
-		request, err := p.Forge.Request(ctx, requestID)
-		if err != nil {
-			return line, false, nil
+	for _, id := range requestIDs {
+		run, err := p.Store.LatestRun(ctx, id)
+		switch {
+		case err == nil:
+			latest = append(latest, run)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, wire.Explained(err)
+		default:
+			if request, err := p.Forge.Request(ctx, id); err == nil {
+				requests = append(requests, request)
+			}
 		}
-		requests = append(requests, request)
 	}
-	lines := p.Listings(ctx, latest, requests, false)
-	return lines[0], true, p.whoWorks(ctx, lines)
+	lines = p.Listings(ctx, latest, requests, false)
+	return lines, p.whoWorks(ctx, lines)
 }
 
 // whoWorks says of each line whether a process works on it.

@@ -88,7 +88,7 @@ func asks[T any](b *browser, expression string) T {
 func (b *browser) sees(expression string) {
 	b.Helper()
 	const wait = `new Promise((done, fail) => { const is = () => { if (%[1]s) { watch.disconnect(); done(true); return true } }; const watch = new MutationObserver(is);
-		if (!is()) { watch.observe(document, {subtree: true, childList: true, attributes: true, characterData: true}); setTimeout(() => fail(new Error("it never came: " + %[2]q + "\n" + document.body.innerText.slice(0, 3000))), 50000) } })`
+		if (!is()) { watch.observe(document, {subtree: true, childList: true, attributes: true, characterData: true}); setTimeout(() => fail(new Error("it never came: " + %[2]q + "\n" + document.body.innerText.slice(0, 3000) + document.querySelector("#toast")?.textContent)), 50000) } })`
 	asks[bool](b, fmt.Sprintf(wait, expression, expression))
 }
 
@@ -159,6 +159,7 @@ func TestAPersonCarriesARequestToItsMergeInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	second.sees(`document.querySelector("#run-now .primary")?.textContent.startsWith("Approve")`)
+	second.sees(`printed.length >= 800`)
 	if !asks[bool](second, `printed.length === 800 && printed.every((n, i) => n === i + 1)`) {
 		t.Errorf("of what the agent printed the page got %s", asks[string](second, `JSON.stringify(printed)`))
 	}

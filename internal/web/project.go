@@ -7,6 +7,8 @@ import (
 	"html/template"
 	"maps"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,9 +20,10 @@ import (
 	"signalbox/internal/language"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
 )
 
-// project is one project. It is watched once for all that look at it, and not at all while no one does.
+// project is one project. It is watched once for all that look at it, from the server's start on, so that no page waits until all runs are read.
 type project struct {
 	site *site
 	ctx  context.Context
@@ -28,14 +31,9 @@ type project struct {
 	open Open
 
 	mu sync.Mutex
-	// now is nil while no one looks; looking counts those who do.
-	now     *watched
-	looking int
-	idle    *time.Timer
+	// now is nil before the first look, and if it failed.
+	now *watched
 }
-
-// keptFor is how long a project is watched after the last look, so that the next page need not read it anew.
-const keptFor = 2 * time.Minute
 
 // gathers is how long changes are gathered before they are shown: runs change in bursts.
 const gathers = 15 * time.Millisecond
@@ -44,7 +42,10 @@ const gathers = 15 * time.Millisecond
 type watched struct {
 	project *project
 	app     *app.App
-	ended   func()
+	end     func()
+	// settings are those it was opened with. looking counts who looks at it; one that is replaced ends with the last. Both belong to the project's lock.
+	settings time.Time
+	looking  int
 
 	mu     sync.Mutex
 	cards  map[string]*card // by request id
@@ -81,10 +82,15 @@ func (pr *project) opened() *app.App {
 	return pr.now.app
 }
 
-// look opens the project if no one looked at it, and returns what must be called at the look's end.
+// look opens the project at the first look, and again once its settings have changed. It returns what must be called at the look's end.
 func (pr *project) look() (*watched, func(), error) {
 	pr.mu.Lock()
 	defer pr.mu.Unlock()
+	if w := pr.now; w != nil && !settingsOf(w.app).Equal(w.settings) {
+		if pr.now = nil; w.looking == 0 {
+			w.end()
+		}
+	}
 	if pr.now == nil {
 		w, err := pr.watch()
 		if err != nil {
@@ -92,28 +98,23 @@ func (pr *project) look() (*watched, func(), error) {
 		}
 		pr.now = w
 	}
-	pr.looking++
 	w := pr.now
-	return w, sync.OnceFunc(func() { pr.left(w) }), nil
-}
-
-func (pr *project) left(w *watched) {
-	pr.mu.Lock()
-	defer pr.mu.Unlock()
-	if pr.looking--; pr.looking > 0 {
-		return
-	}
-	if pr.idle != nil {
-		pr.idle.Stop()
-	}
-	pr.idle = time.AfterFunc(keptFor, func() {
+	w.looking++
+	return w, sync.OnceFunc(func() {
 		pr.mu.Lock()
 		defer pr.mu.Unlock()
-		if pr.looking == 0 && pr.now == w {
-			w.ended()
-			pr.now = nil
+		if w.looking--; w.looking == 0 && pr.now != w {
+			w.end()
 		}
-	})
+	}), nil
+}
+
+// settingsOf is when the project's settings were written.
+func settingsOf(p *app.App) (at time.Time) {
+	if info, err := os.Stat(filepath.Join(p.Root, ".signalbox", "config.yaml")); err == nil {
+		at = info.ModTime()
+	}
+	return at
 }
 
 // watch opens the project, reads its board and keeps it up to date.
@@ -124,7 +125,7 @@ func (pr *project) watch() (*watched, error) {
 		stop()
 		return nil, err
 	}
-	w := &watched{project: pr, app: p, cards: map[string]*card{}, wakes: map[chan struct{}]bool{}}
+	w := &watched{project: pr, app: p, settings: settingsOf(p), cards: map[string]*card{}, wakes: map[chan struct{}]bool{}}
 	changes, err := board.Watch(ctx, p)
 	if err == nil {
 		err = w.readAll(ctx)
@@ -135,7 +136,7 @@ func (pr *project) watch() (*watched, error) {
 		return nil, err
 	}
 	done := make(chan struct{})
-	w.ended = func() { stop(); <-done; closeProject() }
+	w.end = func() { stop(); <-done; closeProject() }
 	go func() {
 		defer close(done)
 		w.follow(ctx, changes)
@@ -191,21 +192,22 @@ func (w *watched) readAll(ctx context.Context) error {
 }
 
 func (w *watched) read(ctx context.Context, ids []string) error {
-	for _, id := range ids {
-		c, ok, err := board.One(ctx, w.app, id)
-		if err != nil {
-			return err
-		}
-		w.mu.Lock()
-		if ok {
-			w.set(c)
-		} else {
-			delete(w.cards, id)
-		}
-		w.mu.Unlock()
+	some, err := board.Some(ctx, w.app, ids...)
+	if err != nil {
+		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	there := map[string]bool{}
+	for _, c := range some {
+		there[c.RequestID] = true
+		w.set(c)
+	}
+	for _, id := range ids {
+		if !there[id] {
+			delete(w.cards, id)
+		}
+	}
 	w.changed()
 	return nil
 }
@@ -214,6 +216,9 @@ func (w *watched) read(ctx context.Context, ids []string) error {
 func (w *watched) set(c board.Card) {
 	now := &card{Card: c, id: "c." + w.project.name + "." + c.RequestID, turn: w.turn + 1, html: map[language.Language]template.HTML{}}
 	now.version = fmt.Sprintf("%.6s.%d.%s", c.RunID[max(0, len(c.RunID)-6):], c.Transition, fingerprint(string(c.Column), c.Title, c.Message, c.Problem, fmt.Sprint(c.Interrupted, c.Percent)))
+	if r := c.Run; r != nil && r.State.Final() { // there may be thousands
+		now.Run = &workflow.Run{RequestID: r.RequestID, RunID: r.RunID, State: r.State, Details: workflow.Details{Number: r.Details.Number}}
+	}
 	if was := w.cards[c.RequestID]; was == nil || was.version != now.version {
 		w.cards[c.RequestID] = now
 	}

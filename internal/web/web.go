@@ -52,14 +52,20 @@ type site struct {
 	orders sync.Map
 }
 
-// New returns the handler of all pages. It watches the projects while someone looks at them, until ctx ends.
+// New returns the handler of all pages. It watches the projects until ctx ends.
 func New(ctx context.Context, c Config) (http.Handler, error) {
 	s := &site{Config: c, projects: map[string]*project{}, names: slices.Sorted(maps.Keys(c.Projects)), pages: map[language.Language]map[string]*template.Template{}}
 	for _, name := range s.names {
 		if !projectName.MatchString(name) {
 			return nil, fmt.Errorf("the project's name %q can't be in an address", name)
 		}
-		s.projects[name] = &project{site: s, ctx: ctx, name: name, open: c.Projects[name]}
+		pr := &project{site: s, ctx: ctx, name: name, open: c.Projects[name]}
+		s.projects[name] = pr
+		go func() { // the first page says why, if it can't be opened
+			if _, left, err := pr.look(); err == nil {
+				left()
+			}
+		}()
 	}
 	for _, l := range language.Languages {
 		s.pages[l] = templates(l)

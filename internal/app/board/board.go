@@ -54,11 +54,20 @@ func Read(ctx context.Context, p *app.App) (cards []Card, broken, err error) {
 
 // One returns the card of one request; ok is false if there is none.
 func One(ctx context.Context, p *app.App, requestID string) (card Card, ok bool, err error) {
-	line, ok, err := p.Listed(ctx, requestID)
-	if ok {
-		card = CardOf(line)
+	cards, err := Some(ctx, p, requestID)
+	if len(cards) == 0 {
+		return Card{}, false, err
 	}
-	return card, ok, err
+	return cards[0], true, err
+}
+
+// Some returns the cards of some requests.
+func Some(ctx context.Context, p *app.App, requestIDs ...string) (cards []Card, err error) {
+	lines, err := p.Listed(ctx, requestIDs...)
+	for _, l := range lines {
+		cards = append(cards, CardOf(l))
+	}
+	return cards, err
 }
 
 func compare(a, b Card) int {

@@ -1,0 +1,247 @@
+package web
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"signalbox/internal/access"
+	"signalbox/internal/app"
+	"signalbox/internal/app/apptest"
+	"signalbox/internal/workflow"
+)
+
+// visitor is who asks for pages without a script.
+type visitor struct {
+	testing.TB
+	http.Client
+	at string
+}
+
+// visits serves a project's pages to a user.
+func visits(t testing.TB, dir string, user access.User) *visitor {
+	t.Helper()
+	handler, err := New(t.Context(), Config{Projects: map[string]Open{"demo": opens(dir)}, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(as(user, handler))
+	t.Cleanup(s.Close)
+	t.Cleanup(s.CloseClientConnections)
+	v := &visitor{TB: t, at: s.URL}
+	v.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if v.Jar, err = cookiejar.New(nil); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func (v *visitor) asks(method, path, language string, form url.Values) (status int, body string, header http.Header) {
+	v.Helper()
+	r, err := http.NewRequestWithContext(v.Context(), method, v.at+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		v.Fatal(err)
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	r.Header.Set("Accept-Language", language)
+	response, err := v.Do(r)
+	if err != nil {
+		v.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		v.Fatal(err)
+	}
+	return response.StatusCode, string(data), response.Header
+}
+
+// orders sends a form of the run's page.
+func (v *visitor) orders(want int, form ...string) (body string) {
+	v.Helper()
+	fields := url.Values{}
+	for i := 0; i < len(form); i += 2 {
+		fields.Set(form[i], form[i+1])
+	}
+	status, body, header := v.asks(http.MethodPost, "/p/demo/runs/7/orders", "en", fields)
+	if status != want || status == http.StatusSeeOther && header.Get("Location") != "/p/demo/runs/RQ-20260101-007" {
+		v.Fatalf("%v is answered with %d to %s, want %d: %s", form, status, header.Get("Location"), want, body)
+	}
+	return body
+}
+
+// comes waits until the run of request 7 is in a state.
+func comes(t testing.TB, p *app.App, state workflow.State) workflow.Run {
+	t.Helper()
+	at, err := p.Status(t.Context(), "7")
+	for err == nil && at.Run.State != state {
+		if at.Run.State.Ended() && !at.Held {
+			t.Fatalf("the run is %s: %+v", at.Run.State, at.Run.Error)
+		}
+		at, err = p.Changed(t.Context(), "7", at.Run.Details.Transition)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at.Run
+}
+
+func TestAnOrderIsGivenOnceAndByWhoMay(t *testing.T) {
+	t.Parallel()
+	dir := apptest.Make(t, apptest.Greeting)
+	p := apptest.Open(t, dir)
+	for _, refused := range []struct {
+		user access.User
+		verb string
+	}{{access.User{}, "run"}, {access.User{Name: "eve", Role: access.Viewer}, "run"}, {access.User{Name: "eve", Role: access.Viewer}, "approve"}, {access.User{Name: "op", Role: access.Operator}, "approve"}} {
+		visits(t, dir, refused.user).orders(http.StatusForbidden, "verb", refused.verb, "commit", "0123456789")
+	}
+	v := visits(t, dir, access.User{Name: "ada", Role: access.Approver})
+	v.orders(http.StatusNotFound, "verb", "teleport")
+	twice := func(form ...string) {
+		t.Helper()
+		var both sync.WaitGroup
+		for range 2 {
+			both.Go(func() { v.orders(http.StatusSeeOther, form...) })
+		}
+		both.Wait()
+	}
+	twice("verb", "run")
+	run := comes(t, p, workflow.NeedsInput)
+	at := strconv.Itoa(run.Details.Transition)
+	v.orders(http.StatusConflict, "verb", "reject", "at", "1", "text", "late")
+	v.orders(http.StatusUnprocessableEntity, "verb", "reject", "at", at)
+	v.orders(http.StatusUnprocessableEntity, "verb", "approve", "commit", "0123456")
+	twice("verb", "reject", "at", at, "text", "Say it twice.")
+	again := comes(t, p, workflow.NeedsInput)
+	for again.Details.Rejection == nil || !again.AsksForApproval() {
+		next, err := p.Changed(t.Context(), "7", again.Details.Transition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again = next.Run
+	}
+	if x := again.Details.Rejection; x.Reason != "Say it twice." || !strings.HasSuffix(x.By, " through the web page as ada") || len(x.Earlier) != 0 {
+		t.Errorf("it was sent back with %+v", x)
+	}
+	_, shown, _ := v.asks(http.MethodGet, "/p/demo/runs/7", "en", nil)
+	if !strings.Contains(shown, again.Details.Head) {
+		t.Errorf("the page doesn't name the commit to approve: %s", shown)
+	}
+	twice("verb", "cancel", "at", at)
+	comes(t, p, workflow.Canceled)
+	if _, body, _ := v.asks(http.MethodGet, "/p/demo/runs/7/documents/events.jsonl", "en", nil); strings.Count(body, `"Rejected"`) != 1 || strings.Count(body, `"StopOrdered"`) > 1 {
+		t.Errorf("the run's history is %s", body)
+	}
+}
+
+func TestAPageSpeaksTheLanguageOfItsReader(t *testing.T) {
+	t.Parallel()
+	v := visits(t, apptest.Make(t, apptest.Greeting), access.User{Name: "ada", Role: access.Viewer})
+	for accepts, want := range map[string]string{"ja,en;q=0.5": `lang="ja"`, "fr, ja-JP;q=0.3": `lang="ja"`, "": `lang="en"`, "en-GB, ja": `lang="en"`} {
+		if status, body, _ := v.asks(http.MethodGet, "/p/demo/", accepts, nil); status != http.StatusOK || !strings.Contains(body, `<html `+want) {
+			t.Errorf("with %q it is %d without %s", accepts, status, want)
+		}
+	}
+	for back, want := range map[string]string{"/p/demo/?q=x": "/p/demo/?q=x", "//evil.example/": "/", "https://evil.example/": "/", `/\evil.example`: "/", "x": "/"} {
+		if _, _, header := v.asks(http.MethodPost, "/language", "en", url.Values{"to": {"ja"}, "back": {back}}); header.Get("Location") != want {
+			t.Errorf("back to %q leads to %q", back, header.Get("Location"))
+		}
+	}
+	if _, body, _ := v.asks(http.MethodGet, "/p/demo/", "en", nil); !strings.Contains(body, `<html lang="ja">`) || !strings.Contains(body, "待機中") {
+		t.Error("the chosen language is forgotten")
+	}
+	for _, path := range []string{"/p/other/", "/p/demo/runs/99", "/p/demo/runs/7/documents/..%2fstage.json", "/p/demo/runs/7/log/..%2fstage.json", "/nothing"} {
+		if status, _, _ := v.asks(http.MethodGet, path, "en", nil); status != http.StatusNotFound {
+			t.Errorf("%s answers %d", path, status)
+		}
+	}
+}
+
+// events opens a stream of events, and returns what reads the next one of a kind.
+func (v *visitor) events(path string) (next func(kind string) (id, data string), end func()) {
+	v.Helper()
+	response, err := v.Get(v.at + path)
+	if err != nil {
+		v.Fatal(err)
+	}
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 1<<20)
+	return func(kind string) (id, data string) {
+		v.Helper()
+		for is := ""; lines.Scan(); {
+			name, value, _ := strings.Cut(lines.Text(), ": ")
+			switch name {
+			case "event":
+				is, id = value, ""
+			case "id":
+				id = value
+			case "data":
+				if is == kind {
+					return id, value
+				}
+			}
+		}
+		v.Fatalf("the stream ended: %v", lines.Err())
+		return "", ""
+	}, func() { _ = response.Body.Close() }
+}
+
+// A page that was cut is sent what changed since, and no more, by a server that knows nothing of it.
+func TestAPageThatComesBackMissesNothing(t *testing.T) {
+	t.Parallel()
+	dir := apptest.Make(t, apptest.Greeting)
+	p := apptest.Open(t, dir)
+	runs := []workflow.Run{runOf(t, p, 101, "first"), runOf(t, p, 102, "second"), runOf(t, p, 103, "third")}
+	for i := range runs { // one after the other
+		save(t, p, &runs[i], func(r *workflow.Run) { r.UpdatedAt = r.UpdatedAt.Add(time.Duration(i) * 2 * overlap) })
+	}
+	v := visits(t, dir, access.User{Name: "ada", Role: access.Viewer})
+	next, cut := v.events("/p/demo/events")
+	id, data := next("board")
+	for _, want := range []string{"RQ-20260101-007", "first", "second", "third"} {
+		if !strings.Contains(data, want) {
+			t.Errorf("the first event lacks %s: %s", want, data)
+		}
+	}
+	cut()
+	save(t, p, &runs[1], func(r *workflow.Run) { r.UpdatedAt, r.Error.Title = r.UpdatedAt.Add(10*overlap), "changed meanwhile" })
+	other := visits(t, dir, access.User{Name: "ada", Role: access.Viewer})
+	next, cut = other.events("/p/demo/events?last=" + id)
+	defer cut()
+	if newer, data := next("board"); newer == id || !strings.Contains(data, "changed meanwhile") || strings.Contains(data, "first") || !strings.Contains(data, "c.demo.RQ-20260102-103") {
+		t.Errorf("after %s comes %s: %s", id, newer, data)
+	}
+	save(t, p, &runs[2], func(r *workflow.Run) { r.Error.Title = "changed at last" })
+	if _, data := next("board"); !strings.Contains(data, "changed at last") || strings.Contains(data, "changed meanwhile") {
+		t.Errorf("the change comes as %s", data)
+	}
+}
+
+// save changes a run as its process does.
+func save(t testing.TB, p *app.App, run *workflow.Run, change func(*workflow.Run)) {
+	t.Helper()
+	writer, now, err := p.Store.OpenRun(t.Context(), workflow.RefOf(run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = writer.Close() }()
+	change(&now)
+	now.Details.Transition++
+	if err := writer.Save(t.Context(), &now, "Stopped"); err != nil {
+		t.Fatal(fmt.Errorf("save %s: %w", now.RunID, err))
+	}
+	*run = now
+}
