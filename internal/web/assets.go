@@ -5,8 +5,10 @@ import (
 	"embed"
 	"encoding/hex"
 	"html/template"
+	"maps"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,7 +46,7 @@ var version = sync.OnceValue(func() string {
 		data, _ := files.ReadFile("templates/" + e.Name())
 		_, _ = sum.Write(data)
 	}
-	for _, name := range []string{"app.js", "style.css"} {
+	for _, name := range slices.Sorted(maps.Keys(assets())) {
 		_, _ = sum.Write([]byte(assets()[name].address))
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:6])
@@ -73,6 +75,7 @@ func templates(l language.Language) map[string]*template.Template {
 		"rfc":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"clock": commandline.When,
 		"inc":   func(i int) int { return i + 1 },
+		"pair":  func(a, b any) struct{ A, B any } { return struct{ A, B any }{a, b} },
 	}).ParseFS(files, "templates/layout.html"))
 	all := map[string]*template.Template{"problem": base}
 	entries, _ := files.ReadDir("templates")

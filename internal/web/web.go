@@ -97,9 +97,10 @@ var pages = map[string]struct {
 	template string
 	build    func(*visit) (page, error)
 }{
-	"/{$}":                    {"board", (*visit).board},
-	"/p/{project}/{$}":        {"board", (*visit).board},
-	"/p/{project}/runs/{run}": {"run", (*visit).run},
+	"/{$}":                         {"board", (*visit).board},
+	"/p/{project}/{$}":             {"board", (*visit).board},
+	"/p/{project}/runs/{run}":      {"run", (*visit).run},
+	"/p/{project}/runs/{run}/diff": {"diff", (*visit).diff},
 }
 
 // posts are what people order, by pattern. One says what to tell, and the address to look at then.
@@ -108,6 +109,7 @@ var posts = map[string]struct {
 	do   func(*visit) (said, then string, err error)
 }{
 	"/p/{project}/runs/{run}/orders": {access.Operator, (*visit).order},
+	"/p/{project}/runs/{run}/review": {access.Operator, (*visit).review},
 }
 
 // visit is one request for a page.
@@ -130,6 +132,8 @@ type page struct {
 	// Events is where the page hears of changes, Last what it shows already.
 	Events, Last string
 	Content      any
+	// Keys are those of this page alone.
+	Keys []keys
 }
 
 // Say is a text in the visitor's language.
@@ -279,7 +283,7 @@ func (v *visit) show(status int, name string, p page) error {
 		return fmt.Errorf("show %s: %w", name, err)
 	}
 	f := frame{page: p, Page: name, Language: string(v.lang), OtherLanguage: string(other(v.lang)), Path: v.r.URL.RequestURI(), Home: "/", User: v.user.Name, Version: version(),
-		Projects: v.names, Keys: shortcuts, MayOperate: v.user.May(access.Operator), MayApprove: v.user.May(access.Approver), Content: content}
+		Projects: v.names, Keys: append(slices.Clip(p.Keys), shortcuts...), MayOperate: v.user.May(access.Operator), MayApprove: v.user.May(access.Approver), Content: content}
 	if v.r.Method != http.MethodGet {
 		f.Path = "/"
 	}

@@ -82,8 +82,11 @@ type Limits struct {
 	Only string
 }
 
-// Page is as much as a page shows at once, and Single as much as it shows of one file.
-var Page = Limits{Files: 500, Lines: 3000, FileLines: 800}
+// Page is as much as a page shows at once. Whole is all on which comments can be.
+var (
+	Page  = Limits{Files: 500, Lines: 3000, FileLines: 800}
+	Whole = Limits{Files: 500, Lines: 200_000, FileLines: 20_000}
+)
 
 // Single returns the limits for one file alone.
 func Single(path string) Limits {

@@ -41,7 +41,7 @@ func (d *Diff) Reason(whole string, comments []Comment) (string, error) {
 	}
 	comments = slices.Clone(comments)
 	slices.SortStableFunc(comments, func(a, b Comment) int {
-		return cmp.Or(d.indexOf(a.Path)-d.indexOf(b.Path), cmp.Compare(a.Line, b.Line), boolCompare(a.Old, b.Old))
+		return cmp.Or(d.indexOf(a.Path)-d.indexOf(b.Path), cmp.Compare(a.Line, b.Line), boolCompare(b.Old, a.Old))
 	})
 	for _, c := range comments {
 		text := strings.TrimSpace(redact.Clean(c.Text))
