@@ -129,6 +129,11 @@ func (p *App) Note(ctx context.Context, ref, text string) error {
 
 // NewRequest opens a request with a new id and number. Without a title, the description's first line becomes the title.
 func (p *App) NewRequest(ctx context.Context, title, description string) (forge.Request, error) {
+	return p.NewRequestOnce(ctx, rand.Text(), title, description)
+}
+
+// NewRequestOnce is NewRequest for a form that may be sent twice: the same key opens one request.
+func (p *App) NewRequestOnce(ctx context.Context, key, title, description string) (forge.Request, error) {
 	if title == "" {
 		first, rest, _ := strings.Cut(strings.TrimSpace(description), "\n")
 		title, description = strings.TrimSpace(strings.TrimLeft(first, "# ")), strings.TrimSpace(rest)
@@ -140,6 +145,6 @@ func (p *App) NewRequest(ctx context.Context, title, description string) (forge.
 	if p.Hosted != nil { // an issue is opened on the forge's own page
 		files = p.Hosted.Files()
 	}
-	request, err := files.OpenRequest(ctx, "new/"+rand.Text(), title, description)
+	request, err := files.OpenRequest(ctx, "new/"+key, title, description)
 	return request, wire.Explained(err)
 }

@@ -62,7 +62,7 @@ func (v *visitor) sees(path string, texts ...string) string {
 	v.Helper()
 	status, body := v.asks(http.MethodGet, path, nil)
 	if status != http.StatusOK {
-		v.Errorf("%s: %d", path, status)
+		v.Errorf("%s: %d %s", path, status, body[max(0, len(body)-900):])
 	}
 	for _, text := range texts {
 		if without, not := strings.CutPrefix(text, "!"); not == strings.Contains(body, without) {

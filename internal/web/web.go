@@ -82,6 +82,8 @@ func New(ctx context.Context, c Config) (http.Handler, error) {
 	mux.Handle("GET /p/{project}/runs/{run}/events", s.guards(access.Viewer, (*visit).runEvents))
 	mux.Handle("GET /p/{project}/runs/{run}/documents/{document}", s.guards(access.Viewer, (*visit).document))
 	mux.Handle("GET /p/{project}/runs/{run}/log/{log}", s.guards(access.Viewer, (*visit).wholeLog))
+	mux.Handle("POST /p/{project}/preview", s.guards(access.Operator, (*visit).preview))
+	mux.Handle("POST /p/{project}/doctor", s.guards(access.Operator, (*visit).examine))
 	mux.HandleFunc("POST /language", chooseLanguage)
 	mux.HandleFunc("GET /assets/{name}", serveAsset)
 	mux.Handle("GET /", s.serves(access.Viewer, "problem", func(*visit) (page, error) {
@@ -97,10 +99,18 @@ var pages = map[string]struct {
 	template string
 	build    func(*visit) (page, error)
 }{
-	"/{$}":                         {"board", (*visit).board},
-	"/p/{project}/{$}":             {"board", (*visit).board},
-	"/p/{project}/runs/{run}":      {"run", (*visit).run},
-	"/p/{project}/runs/{run}/diff": {"diff", (*visit).diff},
+	"/{$}":                            {"board", (*visit).board},
+	"/p/{project}/{$}":                {"board", (*visit).board},
+	"/p/{project}/runs/{run}":         {"run", (*visit).run},
+	"/p/{project}/runs/{run}/diff":    {"diff", (*visit).diff},
+	"/p/{project}/runs/{run}/history": {"list", (*visit).history},
+	"/p/{project}/new":                {"new", (*visit).newRequest},
+	"/p/{project}/environments":       {"list", (*visit).environments},
+	"/p/{project}/sessions":           {"list", (*visit).sessions},
+	"/p/{project}/sessions/{session}": {"list", (*visit).session},
+	"/p/{project}/health":             {"list", (*visit).health},
+	"/p/{project}/cost":               {"list", (*visit).costs},
+	"/p/{project}/doctor":             {"doctor", (*visit).doctor},
 }
 
 // posts are what people order, by pattern. One says what to tell, and the address to look at then.
@@ -110,6 +120,8 @@ var posts = map[string]struct {
 }{
 	"/p/{project}/runs/{run}/orders": {access.Operator, (*visit).order},
 	"/p/{project}/runs/{run}/review": {access.Operator, (*visit).review},
+	"/p/{project}/environments":      {access.Operator, (*visit).removeEnvironments},
+	"/p/{project}/new":               {access.Operator, (*visit).openRequest},
 }
 
 // visit is one request for a page.
@@ -273,7 +285,8 @@ var shortcuts = []keys{{[]string{"j", "k"}, "key-move"}, {[]string{"Enter"}, "ke
 	{[]string{"n"}, "key-new"}, {[]string{"Esc"}, "key-close"}, {[]string{"?"}, "key-help"}}
 
 // navigated are the pages of a project that the navigation leads to, by the names of their texts, with their addresses.
-var navigated = []struct{ name, path string }{{"board", ""}}
+var navigated = []struct{ name, path string }{{"board", ""}, {"new-request", "new"}, {"environments", "environments"}, {"sessions", "sessions"},
+	{"health", "health"}, {"cost", "cost"}, {"doctor", "doctor"}}
 
 // show writes a page.
 func (v *visit) show(status int, name string, p page) error {

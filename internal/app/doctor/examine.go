@@ -30,10 +30,14 @@ const (
 )
 
 // Examine returns what works here, what is missing and how to fix it.
-func Examine(ctx context.Context, project *app.App) []Finding {
+func Examine(ctx context.Context, project *app.App) (findings []Finding) {
+	ExamineEach(ctx, project, func(f Finding) { findings = append(findings, f) })
+	return findings
+}
+
+// ExamineEach is Examine for those who show each finding as it comes.
+func ExamineEach(ctx context.Context, project *app.App, add func(Finding)) {
 	p := &examination{project}
-	var findings []Finding
-	add := func(f Finding) { findings = append(findings, f) }
 	p.lookAtRepository(ctx, add)
 	p.lookAtConfig(add)
 	if p.ConfigError == nil && p.lookAtTrust(add) {
@@ -54,7 +58,6 @@ func Examine(ctx context.Context, project *app.App) []Finding {
 	p.lookAtDocuments(ctx, add)
 	p.lookAtRuns(ctx, add)
 	p.lookAtMounts(add)
-	return findings
 }
 
 // counts reports whether the configuration counts here: it can be read, and the user agreed to what it does to this machine.
