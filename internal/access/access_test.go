@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 
 	"signalbox/internal/access"
 	"signalbox/internal/config"
+	"signalbox/internal/language"
 	"signalbox/internal/redact"
 )
 
@@ -539,6 +541,57 @@ func TestAShareLinkShowsOneRunUntilItEnds(t *testing.T) {
 	guest.wants(http.StatusForbidden, "GET", path, "")
 	if links, err := s.Shares(); len(links) != 0 || err != nil {
 		t.Errorf("there are still %v, %v", links, err)
+	}
+}
+
+func TestAnOperatorSharesARunOnTheirOwnPage(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	b := s.entered()
+	if text := b.wants(http.StatusOK, "GET", "/account?run=%3Cb%3ER1&page=https://evil.example.org", ""); !strings.Contains(text, "me") || !strings.Contains(text, `value="&lt;b&gt;R1"`) || strings.Contains(text, "evil") {
+		t.Errorf("the page is %s", text)
+	}
+	form := url.Values{"run": {"R1"}, "page": {"/runs/R1"}, "hours": {"1"}}
+	text := b.wants(http.StatusOK, "POST", "/account/share", form.Encode())
+	link := regexp.MustCompile(`value="http://[^/]+(/share/[^"]+)"`).FindStringSubmatch(text)
+	id := regexp.MustCompile(`name="id" value="([^"]+)"`).FindStringSubmatch(text)
+	if link == nil || id == nil {
+		t.Fatalf("no link: %s", text)
+	}
+	guest := s.browser()
+	guest.wants(http.StatusOK, "GET", link[1], "")
+	guest.wants(http.StatusOK, "GET", "/runs/R1", "")
+	guest.wants(http.StatusForbidden, "GET", "/account", "")
+	guest.wants(http.StatusForbidden, "POST", "/account/share", form.Encode())
+	viewer := "Authorization: Bearer " + s.user("vera", "viewer")
+	s.browser().wants(http.StatusBadRequest, "POST", "/account/share", form.Encode(), viewer)
+	s.browser().wants(http.StatusBadRequest, "POST", "/account/revoke", "id="+id[1], viewer)
+	if text := s.browser().wants(http.StatusOK, "GET", "/account", "", viewer); strings.Contains(text, "R1") {
+		t.Errorf("a viewer sees the links: %s", text)
+	}
+	b.wants(http.StatusBadRequest, "POST", "/account/share", "run=R1&page=/runs/R1&hours=721")
+	guest.wants(http.StatusOK, "GET", "/runs/R1", "")
+	b.wants(http.StatusOK, "POST", "/account/revoke", "id="+id[1])
+	guest.wants(http.StatusUnauthorized, "GET", "/runs/R1", "")
+	b.wants(http.StatusMethodNotAllowed, "GET", "/account/share", "")
+}
+
+func TestEveryTextOfTheLoginExists(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, file := range []string{"page.html", "login.go"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?:Page |say\(r, )"([^"]+)"`).FindAllStringSubmatch(string(text), -1) {
+			if found++; !language.HasPage(m[1]) {
+				t.Errorf("%s has no text %q", file, m[1])
+			}
+		}
+	}
+	if found < 20 {
+		t.Fatalf("only %d texts are found", found)
 	}
 }
 

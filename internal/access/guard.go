@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -96,7 +95,7 @@ func (g *Guard) Audit() *Audit { return g.audit }
 // Close closes the record.
 func (g *Guard) Close() error { return g.audit.file.Close() }
 
-// Protect lets only users through. It serves the login itself: /login, /logout, /enter and /share.
+// Protect lets only users through. It serves the login itself, and the user's own page: /login, /logout, /enter, /share and /account.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return g.admit(func(w http.ResponseWriter, r *http.Request, s *config.Serve) {
 		if g.serve(w, r, s) {
@@ -109,7 +108,9 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 		case u.Only != "" && !shows(page, r):
 			http.Error(w, "this link shows one run alone", http.StatusForbidden)
 		default:
-			next.ServeHTTP(w, r.WithContext(g.acting(r, u)))
+			if r = r.WithContext(g.acting(r, u)); !g.serveAccount(w, r, u) {
+				next.ServeHTTP(w, r)
+			}
 		}
 	}, maxBody)
 }
@@ -190,8 +191,8 @@ func (g *Guard) admit(next func(http.ResponseWriter, *http.Request, *config.Serv
 		}
 		paced := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), until: func() time.Time { return g.Now().Add(g.Patience) }}
 		if r.Body != nil && r.Body != http.NoBody {
-			_ = paced.control.SetReadDeadline(paced.until())
-			r.Body = &pacedBody{ReadCloser: http.MaxBytesReader(w, r.Body, most), control: paced.control}
+			_ = paced.control.SetReadDeadline(paced.until()) // of the body alone: net/http ends it with the body
+			r.Body = http.MaxBytesReader(w, r.Body, most)
 		}
 		next(paced, r, &s)
 	})
@@ -294,17 +295,3 @@ func (p *pacedWriter) Flush() {
 
 // Unwrap lets a ResponseController find the connection.
 func (p *pacedWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
-
-// pacedBody ends the deadline of a body with the body: what follows may take as long as it likes.
-type pacedBody struct {
-	io.ReadCloser
-	control *http.ResponseController
-}
-
-func (p *pacedBody) Read(data []byte) (int, error) {
-	n, err := p.ReadCloser.Read(data)
-	if errors.Is(err, io.EOF) {
-		_ = p.control.SetReadDeadline(time.Time{})
-	}
-	return n, err
-}

@@ -74,7 +74,7 @@ func (g *Guard) enter(w http.ResponseWriter, r *http.Request) {
 	case !right || !g.Local.May(Viewer):
 		g.tokens.wrong(client, g.Now())
 		g.record(r, User{}, "login", "a one-time address that was used before, or has ended", errRefused)
-		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.LoginUsed))
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, "login-used"))
 	default:
 		g.begins(w, r, g.Local, session{Name: g.Local.Name, Local: true}, sessionTime, "/")
 	}
@@ -91,7 +91,7 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request, s *config.Serve) {
 	switch {
 	case errors.Is(err, errRefused):
 		g.record(r, User{}, "login", "a token", err)
-		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.LoginWrong))
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, "login-wrong"))
 	case err != nil:
 		g.fails(w, r, err)
 	default:
@@ -124,12 +124,16 @@ func (g *Guard) leave(w http.ResponseWriter, r *http.Request) {
 
 // loginOf derives a login from the secret that only the browser has: nothing has to be remembered until it comes back.
 func loginOf(r *http.Request, secret string) Login {
-	scheme := "http://"
-	if r.TLS != nil {
-		scheme = "https://"
-	}
 	of := func(what string) string { return seal([]byte(secret), what) }
-	return Login{State: of("state"), Nonce: of("nonce"), Verifier: of("verifier"), Back: scheme + r.Host + backPath}
+	return Login{State: of("state"), Nonce: of("nonce"), Verifier: of("verifier"), Back: serverOf(r) + backPath}
+}
+
+// serverOf is our address, as the browser has it.
+func serverOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // back logs in a browser that comes back from the provider.
@@ -138,18 +142,18 @@ func (g *Guard) back(w http.ResponseWriter, r *http.Request, s *config.Serve) {
 	g.setCookie(w, r, loginCookie, "", time.Unix(1, 0)) // once
 	l, q := loginOf(r, secret), r.URL.Query()
 	if secret == "" || q.Get("state") != l.State {
-		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.LoginEnded))
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, "login-ended"))
 		return
 	}
 	if says := q.Get("error"); says != "" {
-		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.LoginDenied, redact.Line(g.Redact.String(redact.Clean(says)), 80)))
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, "login-denied", redact.Line(g.Redact.String(redact.Clean(says)), 80)))
 		return
 	}
 	id, err := g.SignOn.Identify(r.Context(), l, q.Get("code"))
 	if err != nil {
 		g.Log.Warn("ask the provider who logged in", "err", redact.Clean(err.Error()))
 		g.record(r, User{}, "login", "a provider's answer", err)
-		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.LoginEnded))
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, "login-ended"))
 		return
 	}
 	name := id.Email
@@ -159,7 +163,7 @@ func (g *Guard) back(w http.ResponseWriter, r *http.Request, s *config.Serve) {
 	u := User{Name: redact.Line(redact.Clean(name), 100), Role: id.role(&s.OIDC)}
 	if !u.May(Viewer) {
 		g.record(r, u, "login", "no role", errRefused)
-		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.LoginNoRole, u.Name))
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, "login-no-role", u.Name))
 		return
 	}
 	page, _ := base64.RawURLEncoding.DecodeString(next)
@@ -180,7 +184,7 @@ func (g *Guard) logout(w http.ResponseWriter, r *http.Request, s *config.Serve) 
 func (g *Guard) openShare(w http.ResponseWriter, r *http.Request, text string) {
 	l, works := g.link(r.Context(), text)
 	if !works {
-		g.showLogin(w, r, http.StatusForbidden, g.say(r, language.ShareEnded))
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, "share-ended"))
 		return
 	}
 	g.setCookie(w, r, shareCookie, text, l.Ends)
@@ -208,7 +212,7 @@ func (g *Guard) fails(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, errTooMany):
 		w.Header().Set("Retry-After", strconv.Itoa(60))
-		g.showLogin(w, r, http.StatusTooManyRequests, g.say(r, language.LoginTooMany))
+		g.showLogin(w, r, http.StatusTooManyRequests, g.say(r, "login-too-many"))
 	case errors.As(err, &tooBig):
 		http.Error(w, "the request is too large", http.StatusRequestEntityTooLarge)
 	default:
@@ -237,21 +241,15 @@ var files embed.FS
 
 var page = template.Must(template.ParseFS(files, "page.html"))
 
-// view is what the page shows: a form to log in, or nothing but the way to another page.
+// view is what the page shows: a form to log in, a user's own page, or nothing but the way to another page.
 type view struct {
-	Language string
-	Lead     string
-	Problem  string
-	Next     string
+	language.Language
+	Lead    string
+	Problem string
+	Next    string
 	// Tokens: users have tokens. Provider: they log in elsewhere.
 	Tokens, Provider, Local bool
-	say                     func(language.Key) string
-}
-
-// Say returns a text of the page.
-func (v view) Say(name string) string {
-	return v.say(map[string]language.Key{"title": language.LoginTitle, "token": language.LoginToken, "button": language.LoginButton,
-		"provider": language.LoginProvider, "local": language.LoginLocal, "continue": language.LoginContinue}[name])
+	Account                 *account
 }
 
 func (g *Guard) showLogin(w http.ResponseWriter, r *http.Request, status int, problem string) {
@@ -268,8 +266,7 @@ func (g *Guard) showLogin(w http.ResponseWriter, r *http.Request, status int, pr
 }
 
 func (g *Guard) show(w http.ResponseWriter, r *http.Request, status int, v view) {
-	l := g.languageOf(r)
-	v.Language, v.say = string(l), func(k language.Key) string { return l.Say(k) }
+	v.Language = g.languageOf(r)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	if err := page.Execute(w, v); err != nil {
@@ -277,8 +274,8 @@ func (g *Guard) show(w http.ResponseWriter, r *http.Request, status int, v view)
 	}
 }
 
-func (g *Guard) say(r *http.Request, k language.Key, args ...any) string {
-	return g.languageOf(r).Say(k, args...)
+func (g *Guard) say(r *http.Request, name string, args ...any) string {
+	return g.languageOf(r).Page(name, args...)
 }
 
 // languageOf is the language that the browser asks for first.

@@ -308,4 +308,33 @@ var pages = map[string]text{
 	"agent-error":    {"error", "エラー"},
 	"agent-end":      {"ended", "終了"},
 	"agent-begin":    {"began", "開始"},
+
+	// The page on which one logs in.
+	"login-title":    {"Log in to Signalbox", "Signalbox にログイン"},
+	"login-token":    {"Your token", "トークン"},
+	"login-button":   {"Log in", "ログイン"},
+	"login-provider": {"Log in with your organization's account", "組織のアカウントでログイン"},
+	"login-local":    {"On this machine: open the address that “signalbox serve” prints. It works once.", "このマシンの場合は、「signalbox serve」が表示するアドレスを開いてください。アドレスは一度だけ使えます。"},
+	"login-continue": {"Continue", "続ける"},
+	"login-wrong":    {"This token is wrong, or it was replaced.", "トークンが正しくないか、すでに置き換えられています。"},
+	"login-used":     {"This address was used before, or it has ended. Restart “signalbox serve” to get a new one.", "このアドレスはすでに使われたか、期限が切れています。「signalbox serve」を再起動すると新しいアドレスが表示されます。"},
+	"login-ended":    {"This login took too long or didn't begin here. Log in again.", "ログインに時間がかかりすぎたか、別の場所で開始されました。もう一度ログインしてください。"},
+	"login-denied":   {"The login was refused: %s", "ログインが拒否されました: %s"},
+	"login-no-role":  {"%s has no role here. Ask the owner of this server for one.", "%s にはロールがありません。このサーバーの管理者に依頼してください。"},
+	"login-too-many": {"There were too many wrong tries. Wait a minute.", "失敗が多すぎます。1 分ほど待ってください。"},
+	"share-ended":    {"This link doesn't work any more: it has ended, or was revoked.", "このリンクは期限が切れたか、取り消されました。"},
+
+	// The page of a user's own.
+	"account-title": {"Your login", "ログイン情報"},
+	"account-is":    {"You are %s, with the role %s.", "%s さん（ロール: %s）としてログインしています。"},
+	"account-out":   {"Log out", "ログアウト"},
+	"account-all":   {"Log out in all your browsers", "すべてのブラウザーからログアウト"},
+	"share-title":   {"Share links", "共有リンク"},
+	"share-run":     {"Show this run to everyone who has the link: %s", "リンクを知っている全員に次の実行を表示します: %s"},
+	"share-hours":   {"For how many hours", "有効時間（時間）"},
+	"share-button":  {"Make a link", "リンクを作成"},
+	"share-link":    {"Copy this link now: it isn't shown again.", "このリンクを今コピーしてください。もう一度表示されることはありません。"},
+	"share-lists":   {"%s, by %s, until %s", "%s（作成者: %s、期限: %s）"},
+	"share-revoke":  {"Revoke", "取り消す"},
+	"share-none":    {"No link works.", "有効なリンクはありません。"},
 }

@@ -82,21 +82,6 @@ const (
 	StatusFailed
 	StatusWaits
 
-	// The page on which one logs in.
-	LoginTitle
-	LoginToken
-	LoginButton
-	LoginProvider
-	LoginLocal
-	LoginContinue
-	LoginWrong
-	LoginUsed
-	LoginEnded
-	LoginDenied
-	LoginNoRole
-	LoginTooMany
-	ShareEnded
-
 	keys
 )
 
@@ -177,18 +162,4 @@ var texts = [keys]text{
 	StatusLeftOut: {"left out of this run", "この実行では省略"},
 	StatusFailed:  {"failed", "失敗"},
 	StatusWaits:   {"waits for a person", "対応待ち"},
-
-	LoginTitle:    {"Log in to Signalbox", "Signalbox にログイン"},
-	LoginToken:    {"Your token", "トークン"},
-	LoginButton:   {"Log in", "ログイン"},
-	LoginProvider: {"Log in with your organization's account", "組織のアカウントでログイン"},
-	LoginLocal:    {"On this machine: open the address that “signalbox serve” prints. It works once.", "このマシンの場合は、「signalbox serve」が表示するアドレスを開いてください。アドレスは一度だけ使えます。"},
-	LoginContinue: {"Continue", "続ける"},
-	LoginWrong:    {"This token is wrong, or it was replaced.", "トークンが正しくないか、すでに置き換えられています。"},
-	LoginUsed:     {"This address was used before, or it has ended. Restart “signalbox serve” to get a new one.", "このアドレスはすでに使われたか、期限が切れています。「signalbox serve」を再起動すると新しいアドレスが表示されます。"},
-	LoginEnded:    {"This login took too long or didn't begin here. Log in again.", "ログインに時間がかかりすぎたか、別の場所で開始されました。もう一度ログインしてください。"},
-	LoginDenied:   {"The login was refused: %s", "ログインが拒否されました: %s"},
-	LoginNoRole:   {"%s has no role here. Ask the owner of this server for one.", "%s にはロールがありません。このサーバーの管理者に依頼してください。"},
-	LoginTooMany:  {"There were too many wrong tries. Wait a minute.", "失敗が多すぎます。1 分ほど待ってください。"},
-	ShareEnded:    {"This link doesn't work any more: it has ended, or was revoked.", "このリンクは期限が切れたか、取り消されました。"},
 }
