@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -199,7 +200,7 @@ func (g *Guard) lead(w http.ResponseWriter, r *http.Request, page string) {
 // local is a path of ours; another site's address becomes the first page.
 func local(page string) string {
 	u, err := url.Parse(page)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(page, "/") || strings.HasPrefix(page, "//") ||
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(page, "/") ||
 		strings.ContainsAny(page, "\\\r\n\t") || redact.Clean(page) != page || strings.HasPrefix(u.Path, "//") {
 		return "/"
 	}
@@ -213,6 +214,8 @@ func (g *Guard) fails(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, errTooMany):
 		w.Header().Set("Retry-After", strconv.Itoa(60))
 		g.showLogin(w, r, http.StatusTooManyRequests, g.say(r, "login-too-many"))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		http.Error(w, "the request took too long", http.StatusRequestTimeout)
 	case errors.As(err, &tooBig):
 		http.Error(w, "the request is too large", http.StatusRequestEntityTooLarge)
 	default:

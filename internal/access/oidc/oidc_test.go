@@ -37,6 +37,8 @@ type provider struct {
 	user map[string]any
 	sign func(claims map[string]any) string
 	down bool
+	// asked counts codes that were to be exchanged.
+	asked int
 }
 
 var keys = sync.OnceValue(func() (two [2]*rsa.PrivateKey) {
@@ -85,6 +87,7 @@ func newProvider(t *testing.T) *provider {
 func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.asked++
 	q, there := p.grants[r.FormValue("code")]
 	delete(p.grants, r.FormValue("code"))
 	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
@@ -273,6 +276,7 @@ func TestALoginAtAProviderThatIsNotWhatItShouldBeIsRefused(t *testing.T) {
 	}
 	thief, victim := stops(), stops()
 	stolen, own := back(thief), back(victim)
+	asked := p.asked
 	for name, attack := range map[string]struct {
 		c  *http.Client
 		at string
@@ -284,6 +288,9 @@ func TestALoginAtAProviderThatIsNotWhatItShouldBeIsRefused(t *testing.T) {
 	}
 	if status, _ := b.gets(victim, own); status != http.StatusForbidden { // the cookie went with the attack: a login has one end
 		t.Errorf("a login that was disturbed ends with %d", status)
+	}
+	if p.asked != asked {
+		t.Error("the provider is asked about a code that another browser got")
 	}
 	c := stops()
 	own = back(c)
