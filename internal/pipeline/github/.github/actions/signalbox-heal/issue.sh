@@ -6,13 +6,12 @@
 set -euo pipefail
 shopt -s inherit_errexit # else what fails in $( ) would pass for an empty answer
 
-status=$(jq --raw-output .last_health_status state.json 2>/dev/null) || exit 0 # nobody looked yet, or it is for others to say what is wrong
-since=$(jq --raw-output 'first(.signalbox.critical_since, .last_attempt_at, "unknown" | select(. // "" | test("^[0-9A-Za-z:.+-]+$")))' state.json)
-
-# With a forge in its configuration, Signalbox opens and closes the issue itself.
-if jq --exit-status '(.signalbox.request // "") | test("^[0-9]+$")' state.json >/dev/null; then
-	exit 0
-fi
+# The status, whether Signalbox itself opens and closes the issue, because a forge is in its configuration, and since when it is critical.
+# A state that is missing or no JSON (2): nobody looked yet, or it is for others to say what is wrong.
+known=$(jq --raw-output '(.last_health_status | tojson), ((.signalbox.request // "") | test("^[0-9]+$")),
+	first(.signalbox.critical_since, .last_attempt_at, "unknown" | select(. // "" | test("^[0-9A-Za-z:.+-]+$")))' state.json 2>/dev/null) || exit $(($? == 2 ? 0 : 1))
+{ read -r status && read -r itself && read -r since; } <<<"$known"
+[ "$itself" = false ] || exit 0
 
 # ask METHOD PATH prints an answer of GitHub's API to what standard input says. The token is no argument, because other
 # programs see those.
@@ -24,23 +23,25 @@ ask() {
 # ours STATE prints this workflow's issues, the newest first. A stranger may copy the mark, and a person may change the title
 # and the labels: what counts is who GitHub says opened it, and the mark at its beginning, where no error's text can be.
 ours() {
-	local page answer
+	local page found
 	for page in $(seq 1 10); do
-		answer=$(ask GET "issues?creator=github-actions%5Bbot%5D&state=$1&per_page=100&page=$page" </dev/null)
-		jq --compact-output '.[] | select(.pull_request == null and .user.login == "github-actions[bot]" and .user.type == "Bot") | {number, url: .html_url, state,
-			since: (.body // "" | capture("^<!-- signalbox-heal critical since (?<since>[0-9A-Za-z:.+-]+) -->") | .since)}' <<<"$answer"
-		[ "$(jq length <<<"$answer")" = 100 ] || break
+		found=$(ask GET "issues?creator=github-actions%5Bbot%5D&state=$1&per_page=100&page=$page" </dev/null |
+			jq --compact-output '(.[] | select(.pull_request == null and .user.login == "github-actions[bot]" and .user.type == "Bot") | {number, url: .html_url, state,
+				since: (.body // "" | capture("^<!-- signalbox-heal critical since (?<since>[0-9A-Za-z:.+-]+) -->") | .since)}),
+			(select(length == 100) | "more")')
+		echo "${found%'"more"'}"
+		[[ $found == *'"more"' ]] || break
 	done
 }
 
-# the WHAT prints the first of the issues on standard input of which this is true, a filter of jq's.
-the() { jq --slurp --compact-output --arg since "$since" "[.[] | select($1)][0] // empty"; }
+# the WHAT prints the number, state and address of the first of the issues on standard input of which this is true, a filter of jq's.
+the() { jq --slurp --raw-output --arg since "$since" "[.[] | select($1)][0] // empty | \"\\(.number) \\(.state) \\(.url)\""; }
 
-# closer ISSUE prints who closed it: User for a person. Programs that close what is old have not mended it.
-closer() { ask GET "issues/$(jq .number <<<"$1")" </dev/null | jq --raw-output '.closed_by.type // "nobody"'; }
+# closer NUMBER prints who closed it: User for a person. Programs that close what is old have not mended it.
+closer() { ask GET "issues/$1" </dev/null | jq --raw-output '.closed_by.type // "nobody"'; }
 
-# remark ISSUE writes standard input below it.
-remark() { jq --raw-input --slurp '{body: .}' | ask POST "issues/$(jq .number <<<"$1")/comments" >/dev/null; }
+# remark NUMBER writes standard input below that issue.
+remark() { jq --raw-input --slurp '{body: .}' | ask POST "issues/$1/comments" >/dev/null; }
 
 # text prints what the issue says. What an error says comes from anywhere: each of its lines is indented, which makes it text.
 text() {
@@ -52,10 +53,11 @@ text() {
 }
 
 heed() {
-	local issue by word
+	local issue number state by word
 	issue=$(ours all | the '.since == $since')
-	[ -n "$issue" ] && [ "$(jq --raw-output .state <<<"$issue")" = closed ] || exit 0
-	by=$(closer "$issue")
+	read -r number state _ <<<"$issue"
+	[ "$state" = closed ] || exit 0
+	by=$(closer "$number")
 	if [ "$by" != User ]; then
 		echo "::warning title=Signalbox waits for you::The issue about the critical state was closed by a program. Reopen and close it yourself when it is mended"
 		exit
@@ -69,37 +71,39 @@ heed() {
 }
 
 call() {
-	local all issue by
+	local all issue number state url by
 	all=$(ours all)
 	issue=$(the '.since == $since' <<<"$all")
 	if [ -n "$issue" ]; then
-		echo "There is an issue about it: $(jq --raw-output .url <<<"$issue")"
-		[ "$(jq --raw-output .state <<<"$issue")" = closed ] || exit 0
-		by=$(closer "$issue")
+		read -r number state url <<<"$issue"
+		echo "There is an issue about it: $url"
+		[ "$state" = closed ] || exit 0
+		by=$(closer "$number")
 		if [ "$by" != User ]; then
-			ask PATCH "issues/$(jq .number <<<"$issue")" <<<'{"state": "open"}' | jq --raw-output '"Reopened it, because no person closed it: \(.html_url)"'
+			ask PATCH "issues/$number" <<<'{"state": "open"}' | jq --raw-output '"Reopened it, because no person closed it: \(.html_url)"'
 		fi
 		exit
 	fi
 	issue=$(the '.state == "open"' <<<"$all")
 	if [ -n "$issue" ]; then
-		text | jq 'del(.labels)' | ask PATCH "issues/$(jq .number <<<"$issue")" | jq --raw-output '"An issue about an earlier time is open, and is about this one now: \(.html_url)"'
-		remark "$issue" <<<"It is critical again. What is written above is about this time."
+		read -r number _ <<<"$issue"
+		text | jq 'del(.labels)' | ask PATCH "issues/$number" | jq --raw-output '"An issue about an earlier time is open, and is about this one now: \(.html_url)"'
+		remark "$number" <<<"It is critical again. What is written above is about this time."
 		exit
 	fi
 	text | ask POST issues | jq --raw-output '"Opened an issue about it: \(.html_url)"'
 }
 
 dismiss() {
-	local issue
-	ours open | while read -r issue; do
-		remark "$issue" <<<"Three passes in a row found nothing wrong, so this is closed."
-		ask PATCH "issues/$(jq .number <<<"$issue")" <<<'{"state": "closed", "state_reason": "completed"}' | jq --raw-output '"Closed the issue about it: \(.html_url)"'
+	local number
+	ours open | jq .number | while read -r number; do
+		remark "$number" <<<"Three passes in a row found nothing wrong, so this is closed."
+		ask PATCH "issues/$number" <<<'{"state": "closed", "state_reason": "completed"}' | jq --raw-output '"Closed the issue about it: \(.html_url)"'
 	done
 }
 
 case "$1 $status" in
-"heed critical") heed ;;
-"tell critical") call ;;
-"tell healthy") [ "$(jq '.signalbox.healthy_passes >= 3' state.json)" != true ] || dismiss ;;
+'heed "critical"') heed ;;
+'tell "critical"') call ;;
+'tell "healthy"') [ "$(jq '.signalbox.healthy_passes >= 3' state.json)" != true ] || dismiss ;;
 esac
