@@ -62,7 +62,7 @@ func TestWhatAnIssueNamesIsRead(t *testing.T) {
 		t.Errorf("related are %+v", r.Related)
 	}
 	attached := []forge.Attachment{
-		{Name: "screen shot", Address: "https://github.com/user-attachments/assets/1", Image: true},
+		{Address: "https://github.com/user-attachments/assets/1", Image: true},
 		{Address: "https://x.example/a.png", Image: true},
 		{Name: "trace.log", Address: "/attachments/77"},
 		{Address: "https://x.example/crash.txt"},
@@ -103,14 +103,21 @@ func TestWhatNoPageShowsReachesNoAgent(t *testing.T) {
 		"GOOD\n<!--\n```\nEVIL\n```\n-->\nGOOD", "``` a`b\n\n<!-- EVIL -->\n\nGOOD", "- x\n  ```\n  GOOD\n\nGOOD <!-- EVIL -->", "<div>\n```\n<!-- EVIL -->\n```\n</div>\n\nGOOD",
 		"<!-- EVIL -->```\n<!-- EVIL -->\n```\nGOOD", "<pre>\n\n```\n<!-- EVIL -->\n```\nGOOD", "````\n```\n<!-- GOOD -->\n````\n<!-- EVIL -->", "~~~ a`b\n<!-- GOOD -->\n~~~\n<!-- EVIL -->",
 		"GOOD `<!--` GOOD\n\nGOOD", "GOOD <!-- GOOD\n\nGOOD -->", "<!--> GOOD\n\nGOOD", "```\n<!-- GOOD -->", "GOOD\n\n[//]: # (EVIL)\nGOOD", "[EVIL EVIL]: #\n\nGOOD", "> [x]: #\n>   'EVIL\n> EVIL'\n\nGOOD",
-		"see [this][GOOD]\n\n[GOOD]: https://GOOD.example \"EVIL\"", "```\n[GOOD]: # (GOOD)\n```", "[GOOD]: this is GOOD", "a[GOOD]: b",
+		"see [this][EVIL]\n\n[EVIL]: https://GOOD.example \"EVIL\"", "![EVIL][EVIL EVIL] GOOD [GOOD][]\n\n- [evil  EVIL]: <https://GOOD.example> (EVIL)\n\n> [good]: https://GOOD.example",
+		"![EVIL]\n\n[evil]: https://GOOD.example", "GOOD\n> [EVIL]: # (EVIL)\nGOOD",
+		"[GOOD](https://GOOD.example 'EVIL') ![EVIL [EVIL](x) EVIL](https://GOOD.example \"EVIL\\\" EVIL\")", "![EVIL `]` EVIL](x) GOOD", "([GOOD](x) \"GOOD\")", "[GOOD] \"GOOD\" ![GOOD]",
+		"GOOD <a title=\"EVIL > EVIL\" href=https://GOOD.example>GOOD</a EVIL> <img src='https://GOOD.example' alt=EVIL>", "GOOD <EVIL-EVIL evil> GOOD", "`GOOD <GOOD>` <https://GOOD.example>",
+		"\\`GOOD <EVIL x>`", "- `GOOD\n- GOOD <EVIL x>`", "| `GOOD | <EVIL x>` |", "<div>\n`GOOD <EVIL>`\n</div>", "<div>\nGOOD <b EVIL='>' \"EVIL\">GOOD", "<div>\n<? EVIL>GOOD", "<div>\nGOOD <b x=\"EVIL>\n\nEVIL",
+		"GOOD <? EVIL > EVIL ?> GOOD <!X EVIL> GOOD <![CDATA[EVIL > EVIL]]> GOOD", "GOOD <script>EVIL", "GOOD <Style>EVIL</style> GOOD", "<template>EVIL</template>GOOD <template> GOOD", "GOOD \\<GOOD> GOOD < GOOD > GOOD",
+		"GOOD <b\nEVIL='\nEVIL'>GOOD",
+		"```\n[GOOD]: # (GOOD)\n```", "[GOOD]: this is GOOD", "a[GOOD]: b",
 	} {
 		r := requestOf(forge.Issue{Number: 1, Body: text})
 		if strings.Contains(r.Body, "EVIL") || strings.Count(r.Body, "GOOD") != strings.Count(text, "GOOD") {
 			t.Errorf("%q is read as %q", text, r.Body)
 		}
 	}
-	for _, many := range []string{"a <!-- ", "<!-- ", "a <!-- -->", "[a]: ", "[a]: (", "[a]: #\n", "<"} {
+	for _, many := range []string{"a <!-- ", "<!-- ", "a <!-- -->", "[a]: ", "[a]: (", "[a]: #\n", "<", "![", "![a](b)", "![a](", "](a \"", "[a](b '", "<a b=\"", "<b>", "`", "`a``", "<?", "<script>", "[a]", "]["} {
 		for _, end := range []string{"", "\n\n-->"} {
 			if text := strings.Repeat(many, 64<<10/len(many)) + end; len(visible(text)) > len(text) {
 				t.Errorf("%q repeated is longer", many)

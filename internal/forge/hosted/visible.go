@@ -11,22 +11,16 @@ var (
 	prefix = lazy.Expression{Text: `^(?:[ \t>]|[-*+] |\d{1,9}[.)] )*`}
 	// verbatim begins HTML that no empty line ends.
 	verbatim = lazy.Expression{Text: `(?i)<(?:pre|script|style|textarea|[?!])`}
-	// definition says where a link leads that is used elsewhere: its label, the address, and a title. No page shows it.
-	definition = lazy.Expression{Text: `(?m)^([ \t>]*)\[((?:[^\[\]\\]|\\.){1,999})\]:([ \t]*\n?[ \t>]*(?:<[^<>\n]*>|[^\s<]\S*))` +
-		`([ \t]*\n?[ \t>]*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?[ \t]*$`}
 )
 
-// bracketed is what may be a link, or the label of one.
-var bracketed = lazy.Expression{Text: `\[[^\[\]]{1,999}\]`}
-
-// visible returns Markdown without its HTML comments, and without definitions of links that serve as comments, since no page shows them: an
-// instruction in one reaches an agent and no person who looks at the issue. Code blocks show theirs. A page may show more than this keeps, but not
-// less: it begins no code block where it isn't certain that there is one.
+// visible returns what a page shows of Markdown: no HTML comments, and none of what seen leaves out. An instruction there reaches an agent and no
+// person who looks at the issue. Code blocks show all they have. A page may show more than this keeps, but not less: it begins no code where it isn't
+// certain that there is some.
 func visible(text string) string {
-	if !strings.Contains(text, "<!--") && !strings.Contains(text, "]:") {
+	if !strings.ContainsAny(text, "<[") {
 		return text
 	}
-	v := viewer{text: text, rest: text, starts: true}
+	v := viewer{rest: text, starts: true, links: definitions(text)}
 	for v.rest != "" {
 		v.line()
 	}
@@ -36,8 +30,12 @@ func visible(text string) string {
 
 // viewer reads a text line by line.
 type viewer struct {
-	text, rest   string
+	rest         string
 	shown, prose strings.Builder
+	// raw are the places in prose from which a page reads HTML alone, and from which it reads Markdown again, in turn.
+	raw []int
+	// links are addresses by their labels, until they are shown.
+	links map[string]string
 	// starts: rest is the beginning of a line, and not what follows a comment.
 	starts bool
 	// fence ends the block of code that we are in; empty in prose.
@@ -50,8 +48,9 @@ type viewer struct {
 }
 
 func (v *viewer) flush() {
-	v.shown.WriteString(withoutDefinitions(v.prose.String(), v.text))
+	v.shown.WriteString(v.seen(v.prose.String()))
 	v.prose.Reset()
+	v.raw = nil
 }
 
 // line reads up to the end of a line or of a comment.
@@ -86,6 +85,9 @@ func (v *viewer) line() {
 		seen = line
 	}
 	v.endless = v.endless || verbatim.Regexp().MatchString(seen)
+	if raw := v.html || v.endless; raw != (len(v.raw)%2 == 1) {
+		v.raw = append(v.raw, v.prose.Len())
+	}
 	v.prose.WriteString(seen)
 	if v.rest = v.rest[len(seen):]; at >= 0 {
 		v.skip()
@@ -126,22 +128,4 @@ func paragraphOf(text string) string {
 		end = min(end+len(line)+1, len(text))
 	}
 	return text
-}
-
-// withoutDefinitions removes the definitions of links that a text doesn't have, and the titles of those that it has.
-func withoutDefinitions(prose, text string) string {
-	if !strings.Contains(prose, "]:") {
-		return prose
-	}
-	used := map[string]int{}
-	for _, found := range bracketed.Regexp().FindAllString(text, -1) {
-		used[strings.ToLower(found)]++
-	}
-	return definition.Regexp().ReplaceAllStringFunc(prose, func(found string) string {
-		parts := definition.Regexp().FindStringSubmatch(found)
-		if used["["+strings.ToLower(parts[2])+"]"] < 2 {
-			return ""
-		}
-		return parts[1] + "[" + parts[2] + "]:" + parts[3]
-	})
 }
