@@ -114,7 +114,9 @@ var packages = map[string][]string{
 	"perform/report":                      {"commandline", "redact", "workflow"},
 	"perform/testcount":                   {"git", "lazy", "workflow/policy"},
 	"place":                               {"agent", "engine", "environment", "forge", "git", "process", "redact", "registry", "workflow", "workflow/budget", "workflow/machine"},
-	"notify":                              {"process", "store", "workflow"}, // tells people elsewhere, once; what is worth telling is workflow's
+	"notify":                              {"process", "store", "workflow"},                                                                                                                                             // tells people elsewhere, once; what is worth telling is workflow's
+	"serve":                               {"app", "app/background", "app/board", "app/healing", "app/intake", "config", "forge", "heal", "health", "notify", "problem", "process", "serve/trace", "store", "workflow"}, // keeps projects going: it executes no run
+	"serve/trace":                         {"store", "workflow"},
 	"tui":                                 {"workflow", "store", "engine"},
 	"web":                                 {"access", "agent", "app", "app/background", "app/board", "app/change", "app/cost", "app/doctor", "app/environments", "app/healing", "app/history", "app/sessions", "commandline", "forge", "health", "language", "problem", "redact", "redact/visible", "registry", "store", "wire", "workflow"}, // the front end for browsers
 	"mcp":                                 {"access", "app", "app/background", "commandline", "lazy", "problem", "redact", "redact/visible", "registry", "workflow"},                                                                                                                                                                         // the front end for agents
@@ -140,7 +142,7 @@ var packages = map[string][]string{
 	"app/documents":                       {"app", "problem", "schema", "store", "store/strict"},
 	"app/doctor":                          {"app", "agent", "commandline", "config", "environment", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"}, // a use case too long for app
 	// A noun of the command line parses, calls app and shows.
-	"cli/command":  {"app", "commandline", "problem", "process", "redact", "redact/visible", "store", "wire", "wire/folder", "workflow"},
+	"cli/command":  {"app", "commandline", "git/gitcmd", "problem", "process", "redact", "redact/visible", "store", "wire", "wire/folder", "workflow"},
 	"cli/display":  {"agent", "app", "app/transcript", "cli/command", "commandline", "git", "pipeline", "problem", "redact", "redact/visible", "registry", "store", "wire", "workflow"},
 	"cli/ci":       {"app", "app/ci", "app/intake", "cli/command", "cli/display", "pipeline", "redact"},
 	"cli/document": {"app/documents", "cli/command", "problem", "redact", "redact/visible", "schema", "store"},
@@ -149,16 +151,17 @@ var packages = map[string][]string{
 	"cli/heal":     {"app", "app/healing", "cli/command", "cli/display", "commandline", "forge", "git", "heal", "health", "pipeline", "probe", "problem", "process", "redact", "store", "wire", "workflow"},
 	"cli/beside":   {"problem"}, // becomes another program of ours
 	"cli/mcp":      {"cli/beside", "cli/command", "mcp/clients", "redact"},
+	"cli/serve":    {"cli/beside"},
 	"cli/issue":    {"app", "cli/command", "cli/display", "problem", "redact", "registry", "store", "wire"},
 	"cli/run":      {"app", "app/cost", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/session":  {"agent", "app", "app/sessions", "cli/command", "cli/display", "commandline", "problem", "redact", "registry", "session", "session/terminal", "wire", "wire/folder", "workflow"},
-	"cli":          {"app", "app/doctor", "app/starter", "cli/ci", "cli/command", "cli/document", "cli/env", "cli/forge", "cli/heal", "cli/issue", "cli/mcp", "cli/run", "cli/session", "commandline", "config", "engine", "git/gitcmd", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},
+	"cli":          {"app", "app/doctor", "app/starter", "cli/ci", "cli/command", "cli/document", "cli/env", "cli/forge", "cli/heal", "cli/issue", "cli/mcp", "cli/run", "cli/serve", "cli/session", "commandline", "config", "engine", "git/gitcmd", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},
 	"cmd/*":        {"*"},
 }
 
 var (
 	ports = []string{"agent", "environment", "forge"}
-	faces = []string{"cli", "tui", "web", "mcp"}
+	faces = []string{"cli", "tui", "web", "mcp", "serve"}
 	// vague names say nothing of what is inside.
 	vague = []string{"util", "utils", "common", "helpers", "helper", "manager", "types", "misc", "shared"}
 	// pure is the part of the standard library, and of others, whose answers depend on arguments alone.

@@ -17,7 +17,6 @@ import (
 	"signalbox/internal/app"
 	"signalbox/internal/app/background"
 	"signalbox/internal/cli/command"
-	"signalbox/internal/git/gitcmd"
 	"signalbox/internal/mcp"
 	"signalbox/internal/process"
 )
@@ -41,7 +40,10 @@ func main() {
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		defer stop()
-		err = mcp.Serve(ctx, mcp.Config{Open: opens(a), Starter: background.Starter{Program: filepath.Join(filepath.Dir(self), "signalbox")},
+		open := func(ctx context.Context) (context.Context, *app.App, func(), error) {
+			return command.OpenForCall(ctx, a.Opener)
+		}
+		err = mcp.Serve(ctx, mcp.Config{Open: open, Starter: background.Starter{Program: filepath.Join(filepath.Dir(self), "signalbox")},
 			Role: role, Version: *version, Logger: a.Opener.Log}, io.NopCloser(a.Bare.In), unclosed{a.Bare.Out})
 	}
 	if err != nil {
@@ -54,22 +56,3 @@ func main() {
 type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
-
-// opens opens the project for one call.
-func opens(a *command.Invocation) func(context.Context) (context.Context, *app.App, func(), error) {
-	return func(ctx context.Context) (context.Context, *app.App, func(), error) {
-		ctx, endGit := gitcmd.Scope(ctx)
-		opener := *a.Opener
-		p, err := app.Open(ctx, &opener)
-		if err != nil {
-			endGit()
-			return ctx, nil, nil, err
-		}
-		return ctx, p, func() {
-			if err := p.Store.Close(); err != nil {
-				opener.Log.Warn("close project", "err", err)
-			}
-			endGit()
-		}, nil
-	}
-}

@@ -23,6 +23,7 @@ import (
 	"signalbox/internal/cli/issue"
 	"signalbox/internal/cli/mcp"
 	"signalbox/internal/cli/run"
+	"signalbox/internal/cli/serve"
 	"signalbox/internal/cli/session"
 	"signalbox/internal/engine"
 	"signalbox/internal/git/gitcmd"
@@ -102,7 +103,7 @@ func newRoot(a *command.Invocation) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(run.Commands(a)...)
 	root.AddCommand(newInit(a), newTrust(a), newDoctor(a), newAgents(a), newNotify(a), newDemo(a), newVersion(a), newReport(a), newReplayAgent(a),
-		session.New(a), env.New(a), issue.New(a), forge.New(a), ci.New(a), heal.New(a), heal.NewHealth(a), document.New(a), mcp.New(a, thisBuild().Version))
+		session.New(a), env.New(a), issue.New(a), forge.New(a), ci.New(a), heal.New(a), heal.NewHealth(a), document.New(a), mcp.New(a, thisBuild().Version), serve.New(thisBuild().Version))
 	root.InitDefaultCompletionCmd()
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
@@ -126,6 +127,7 @@ var groups = []struct{ title, commands string }{
 	{"Forges:", "forge ci"},
 	{"Self-healing:", "heal health"},
 	{"For agents:", "mcp"},
+	{"To keep it going:", "serve"},
 }
 
 // strict makes a wrong command line a usage error everywhere: cobra's groups would print their help and succeed.
@@ -143,7 +145,7 @@ func strict(parent *cobra.Command) {
 		case c.HasSubCommands() && c.RunE == nil:
 			c.Args = unknownCommand
 			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
-		case c.HasSubCommands(): // it does something by itself, too
+		case c.HasSubCommands() && c.Args == nil: // it does something by itself, too
 			c.Args = unknownCommand
 		}
 		c.Args = command.Usage(c.Args)

@@ -31,6 +31,14 @@ type Serve struct {
 	Names []string  `yaml:"names"`
 	TLS   ServeTLS  `yaml:"tls"`
 	OIDC  ServeOIDC `yaml:"oidc"`
+	// Projects are the folders of the projects to serve, if the command names none.
+	Projects []string `yaml:"projects"`
+	// MaxParallel is how many runs of all projects together work at once; 0 is as many as each project allows.
+	MaxParallel int `yaml:"max_parallel"`
+	// Labels are those with which a request's run begins by itself.
+	Labels []string `yaml:"labels"`
+	// Metrics is the address where programs that watch this one get metrics without credentials; empty for none.
+	Metrics string `yaml:"metrics"`
 	// Users are the users by name.
 	Users map[string]ServeUser `yaml:"users"`
 }
@@ -100,12 +108,15 @@ func LoadUser(path string, getenv func(string) string) (User, error) {
 	if places == nil {
 		return u, fmt.Errorf("configuration %s: %w", path, problems)
 	}
+	for i, project := range u.Serve.Projects {
+		u.Serve.Projects[i] = atHome(project, getenv("HOME"))
+	}
 	for _, file := range []*string{&u.Serve.TLS.Certificate, &u.Serve.TLS.Key} {
 		if *file = atHome(*file, getenv("HOME")); *file != "" && !filepath.IsAbs(*file) {
 			*file = filepath.Join(filepath.Dir(path), *file)
 		}
 	}
-	if err := places.located(errors.Join(problems, already.beyond(u.Serve.validate(), places))); err != nil {
+	if err := places.located(errors.Join(problems, already.beyond(u.Serve.Validate(), places))); err != nil {
 		return u, fmt.Errorf("configuration %s: %w", path, err)
 	}
 	return u, nil
@@ -146,8 +157,15 @@ var (
 	member        = lazy.Pattern(`^(email|subject|group):[^\s\pC]{1,200}$`)
 )
 
-func (s *Serve) validate() error {
+// Validate says what is wrong with the settings.
+func (s *Serve) Validate() error {
 	var problems []error
+	if s.MaxParallel < 0 {
+		problems = append(problems, wrong("serve.max_parallel", " is %d: want 1 or more, or 0 for no limit of its own", s.MaxParallel))
+	}
+	if _, _, err := net.SplitHostPort(s.Metrics); err != nil && s.Metrics != "" {
+		problems = append(problems, wrong("serve.metrics", " is %q: want host:port", shown(s.Metrics)))
+	}
 	if _, port, err := net.SplitHostPort(s.Listen); err != nil || port == "" {
 		problems = append(problems, wrong("serve.listen", " is %q: want host:port", shown(s.Listen)))
 	} else if !s.Loopback() {

@@ -46,11 +46,20 @@ func SetPages(ctx context.Context, s *store.Store, address string) error {
 	})
 }
 
-// PageOf returns the address of a run's page; empty if none is served.
-func PageOf(ctx context.Context, s *store.Store, run *workflow.Run) string {
+// Pages returns the address of the project's pages; empty if none are served.
+func Pages(ctx context.Context, s *store.Store) string {
 	p, err := store.Record[pages](s, "serve", "pages").Load(ctx)
-	if err != nil || p.Address == "" {
+	if err != nil {
 		return ""
 	}
-	return p.Address + "/runs/" + run.RunID
+	return p.Address
+}
+
+// PageOf returns the address of a run's page; empty if none is served.
+func PageOf(ctx context.Context, s *store.Store, run *workflow.Run) string {
+	address := Pages(ctx, s)
+	if address == "" {
+		return ""
+	}
+	return address + "/runs/" + run.RequestID
 }

@@ -1,0 +1,157 @@
+// Command signalbox-serve keeps projects going. "signalbox serve" becomes it; people don't start it. It is a program of its own because what it needs
+// would slow every start of signalbox.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"signalbox/internal/cli/command"
+	"signalbox/internal/config"
+	"signalbox/internal/problem"
+	"signalbox/internal/process"
+	"signalbox/internal/serve"
+	"signalbox/internal/serve/trace"
+)
+
+func main() {
+	if err := process.DropInherited(); err != nil {
+		fmt.Fprintln(os.Stderr, "error: drop the files and limits inherited from the caller:", err)
+		os.Exit(1)
+	}
+	a := command.NewInvocation(command.System())
+	if err := run(a); err != nil {
+		a.ShowError(err)
+		os.Exit(problem.CodeOf(err))
+	}
+}
+
+// options are the flags, which "signalbox serve" has checked.
+type options struct {
+	version, listen, metrics string
+	noWeb, open, unit        bool
+	json, verbose            bool
+	maxParallel              int
+	folders                  []string
+}
+
+func parsed() (o options) {
+	flag.StringVar(&o.version, "version", "(unknown)", "")
+	flag.StringVar(&o.listen, "listen", "", "")
+	flag.StringVar(&o.metrics, "metrics", "", "")
+	flag.BoolVar(&o.noWeb, "no-web", false, "")
+	flag.BoolVar(&o.open, "open", false, "")
+	flag.BoolVar(&o.unit, "unit", false, "")
+	flag.BoolVar(&o.json, "json", false, "")
+	flag.BoolVar(&o.verbose, "verbose", false, "")
+	flag.IntVar(&o.maxParallel, "max-parallel", 0, "")
+	flag.Parse()
+	o.folders = flag.Args()
+	return o
+}
+
+func run(a *command.Invocation) error {
+	o := parsed()
+	system := serve.TheSystem()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find signalbox: %w", err)
+	}
+	program := filepath.Join(filepath.Dir(self), "signalbox")
+	user, err := config.LoadUser(config.UserName(a.Opener.Env), a.Opener.Env)
+	if err != nil {
+		return &problem.Error{Err: err, Code: problem.Usage}
+	}
+	settings := &user.Serve
+	if err := o.over(settings); err != nil {
+		return &problem.Error{Err: err, Code: problem.Usage}
+	}
+	folders, err := absolute(o.folders, settings.Projects, a.Opener.Dir)
+	if err != nil {
+		return err
+	}
+	if o.unit {
+		a.Print("%s", serve.Unit(program, o.words(folders), os.Getenv("PATH")))
+		return nil
+	}
+	s := &secrets{}
+	c := serve.Config{Program: program, AtOnce: settings.MaxParallel, Labels: settings.Labels, System: system, Hide: s.hide, Log: o.logger(a, s)}
+	if c.Traces, err = trace.FromEnv(a.Opener.Env); err != nil {
+		return &problem.Error{Err: err, Code: problem.Usage}
+	}
+	c.Projects = projects(a, folders, s, c.Log)
+	if settings.Metrics != "" {
+		if c.Metrics, err = listen(ctx, "--metrics", settings.Metrics); err != nil {
+			return err
+		}
+	}
+	if o.noWeb {
+		return kept(ctx, c, func(*serve.Server) error { return nil })
+	}
+	pages, err := newPages(a, o, &c)
+	if err != nil {
+		return err
+	}
+	defer pages.close()
+	return pages.ofAnother(ctx, kept(ctx, c, func(s *serve.Server) error { return pages.answer(ctx, s, settings) }))
+}
+
+// kept keeps the projects going, once it has them and answer has it answer.
+func kept(ctx context.Context, c serve.Config, answer func(*serve.Server) error) error {
+	s, err := serve.Take(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err = answer(s); err == nil {
+		s.Keep(ctx)
+	}
+	return errors.Join(err, s.Release(context.WithoutCancel(ctx)))
+}
+
+// over puts the flags over the user's settings.
+func (o *options) over(s *config.Serve) error {
+	if o.listen != "" {
+		s.Listen = o.listen
+	}
+	if o.metrics != "" {
+		s.Metrics = o.metrics
+	}
+	if o.maxParallel > 0 {
+		s.MaxParallel = o.maxParallel
+	}
+	return s.Validate()
+}
+
+// words are the arguments of a unit that does what this command would do.
+func (o *options) words(folders []string) (words []string) {
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name != "version" && f.Name != "unit" && f.Name != "open" {
+			words = append(words, "--"+f.Name+"="+f.Value.String())
+		}
+	})
+	if len(o.folders) > 0 {
+		words = append(append(words, "--"), folders...)
+	}
+	return words
+}
+
+// logger writes the log to standard error, without secrets.
+func (o *options) logger(a *command.Invocation, s *secrets) *slog.Logger {
+	options := &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: s.replace}
+	if o.verbose {
+		options.Level = slog.LevelDebug
+	}
+	if o.json {
+		return slog.New(slog.NewJSONHandler(a.Bare.Err, options))
+	}
+	return slog.New(slog.NewTextHandler(a.Bare.Err, options))
+}

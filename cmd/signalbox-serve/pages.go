@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"signalbox/internal/access"
+	"signalbox/internal/app"
+	"signalbox/internal/app/background"
+	"signalbox/internal/cli/command"
+	"signalbox/internal/config"
+	"signalbox/internal/notify"
+	"signalbox/internal/private"
+	"signalbox/internal/problem"
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+	"signalbox/internal/serve"
+	"signalbox/internal/web"
+	"signalbox/internal/wire"
+)
+
+// maxWebhook is the largest webhook, in bytes: GitHub's own limit.
+const maxWebhook = 25 << 20
+
+func listen(ctx context.Context, flag, address string) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, &problem.Error{Err: fmt.Errorf("%s %s: %w", flag, address, err), Hint: "name a free address of this machine, such as 127.0.0.1:7412", Code: problem.Usage}
+	}
+	return l, nil
+}
+
+// pages answers browsers.
+type pages struct {
+	invocation *command.Invocation
+	options    options
+	config     *serve.Config
+	folder     string
+	guard      *access.Guard
+}
+
+func newPages(a *command.Invocation, o options, c *serve.Config) (*pages, error) {
+	state, err := private.State(a.Opener.Env)
+	if err != nil {
+		return nil, err
+	}
+	p := &pages{invocation: a, options: o, config: c, folder: filepath.Join(state, "serve")}
+	me := access.User{Name: "you", Role: access.Approver}
+	if account, err := user.Current(); err == nil {
+		me.Name = account.Username
+	}
+	p.guard, err = access.New(access.Config{Folder: p.folder, Local: me, Redact: redact.New(wire.SecretsOf(os.Environ(), nil)), Log: c.Log,
+		Settings: func() (config.Serve, error) {
+			now, err := config.LoadUser(config.UserName(a.Opener.Env), a.Opener.Env)
+			return now.Serve, errors.Join(err, o.over(&now.Serve))
+		}})
+	return p, err
+}
+
+func (p *pages) close() { _ = p.guard.Close() }
+
+// answer has serve answer, and says where.
+func (p *pages) answer(ctx context.Context, c *serve.Server, settings *config.Serve) error {
+	shown := web.Config{Projects: map[string]web.Open{}, Starter: background.Starter{Program: c.Program}, Audit: p.guard.Audit(), Logger: c.Log}
+	for _, project := range c.Projects {
+		shown.Projects[project.Name] = func(ctx context.Context) (context.Context, *app.App, func(), error) {
+			return command.OpenForCall(ctx, project.Opener)
+		}
+	}
+	page, err := web.New(ctx, shown)
+	if err != nil {
+		return err
+	}
+	l, err := listen(ctx, "--listen", settings.Listen)
+	if err != nil {
+		return err
+	}
+	c.Listener, c.Address = p.guard.Listener(l), addressOf(l, settings)
+	secure, err := access.TLS(settings.TLS.Certificate, settings.TLS.Key, c.Log)
+	if settings.TLS.Certificate == "" {
+		secure, err = nil, nil
+	}
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	c.Server = func(own http.Handler) *http.Server {
+		mux := http.NewServeMux()
+		mux.Handle("/healthz", p.guard.Public(own, 0))
+		mux.Handle("/webhook/", p.guard.Public(own, maxWebhook))
+		mux.Handle("/", p.guard.Protect(page))
+		server := p.guard.Server(mux)
+		server.TLSConfig = secure
+		return server
+	}
+	if c.System != nil { // its output is kept: no one-time address belongs there
+		return nil
+	}
+	return p.enter(ctx, c.Address)
+}
+
+// enter prints an address that logs one browser in, or opens it.
+func (p *pages) enter(ctx context.Context, address string) error {
+	ticket, err := p.guard.Ticket(ctx)
+	if err != nil {
+		return err
+	}
+	if !p.options.open {
+		_, _ = fmt.Fprintf(p.invocation.Bare.Out, "open in your browser, once and within 10 minutes: %s\n", address+ticket)
+		return nil
+	}
+	// Other users see the arguments of programs, so the browser is given a file.
+	file := filepath.Join(p.folder, "open.html")
+	content := `<!doctype html><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=` + html.EscapeString(address+ticket) + `">`
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		return fmt.Errorf("open the page: %w", err)
+	}
+	program, err := exec.LookPath("xdg-open")
+	if err == nil {
+		var d *process.Detached
+		if d, err = process.Detach(program, p.folder, []string{file}); err == nil {
+			d.Forget()
+		}
+	}
+	if err != nil {
+		return &problem.Error{Err: fmt.Errorf("open the page: %w", err), Hint: "leave --open out, and open the address that is printed"}
+	}
+	return nil
+}
+
+// ofAnother opens the page of the serve that has the projects already, if --open asks for a page.
+func (p *pages) ofAnother(ctx context.Context, err error) error {
+	if !p.options.open || err == nil {
+		return err
+	}
+	s, failed := p.config.Projects[0].Opener.OpenStoreToRead(ctx)
+	if failed != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	address, _, served := strings.Cut(notify.Pages(ctx, s), "/p/")
+	if !served {
+		return err
+	}
+	return p.enter(ctx, address)
+}
+
+// addressOf is where browsers find the pages.
+func addressOf(l net.Listener, settings *config.Serve) string {
+	host, port, _ := net.SplitHostPort(l.Addr().String())
+	if len(settings.Names) > 0 {
+		host = settings.Names[0]
+	}
+	scheme, usual := "http", ":80"
+	if settings.TLS.Certificate != "" {
+		scheme, usual = "https", ":443"
+	}
+	return scheme + "://" + strings.TrimSuffix(net.JoinHostPort(host, port), usual)
+}
