@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"signalbox/internal/access"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/config"
 	"signalbox/internal/problem"
@@ -35,11 +36,11 @@ func main() {
 
 // options are the flags, which "signalbox serve" has checked.
 type options struct {
-	version, listen, metrics string
-	noWeb, open, unit        bool
-	json, verbose            bool
-	maxParallel              int
-	folders                  []string
+	version, listen, metrics, token string
+	noWeb, open, unit               bool
+	json, verbose                   bool
+	maxParallel                     int
+	folders                         []string
 }
 
 func parsed() (o options) {
@@ -52,6 +53,7 @@ func parsed() (o options) {
 	flag.BoolVar(&o.json, "json", false, "")
 	flag.BoolVar(&o.verbose, "verbose", false, "")
 	flag.IntVar(&o.maxParallel, "max-parallel", 0, "")
+	flag.StringVar(&o.token, "token", "", "")
 	flag.Parse()
 	o.folders = flag.Args()
 	return o
@@ -59,6 +61,11 @@ func parsed() (o options) {
 
 func run(a *command.Invocation) error {
 	o := parsed()
+	if o.token != "" {
+		token, hash := access.NewToken(o.token)
+		_, _ = fmt.Fprintf(a.Bare.Out, "the token, shown this once: %s\nin serve.users of %s:\n  %s: {role: viewer, token: '%s'}\n", token, config.UserName(a.Opener.Env), o.token, hash)
+		return nil
+	}
 	system := serve.TheSystem()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

@@ -9,15 +9,18 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"os/user"
+	account "os/user"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"signalbox/internal/access"
+	"signalbox/internal/access/oidc"
 	"signalbox/internal/app"
 	"signalbox/internal/app/background"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/config"
+	"signalbox/internal/mcp"
 	"signalbox/internal/notify"
 	"signalbox/internal/private"
 	"signalbox/internal/problem"
@@ -54,11 +57,19 @@ func newPages(a *command.Invocation, o options, c *serve.Config) (*pages, error)
 		return nil, err
 	}
 	p := &pages{invocation: a, options: o, config: c, folder: filepath.Join(state, "serve")}
+	user, err := config.LoadUser(config.UserName(a.Opener.Env), a.Opener.Env)
+	if err != nil {
+		return nil, err
+	}
+	var signOn access.SignOn
+	if s := user.Serve.OIDC; s.Issuer != "" {
+		signOn = oidc.New(s, a.Opener.Env(s.Secret), http.DefaultTransport, time.Now)
+	}
 	me := access.User{Name: "you", Role: access.Approver}
-	if account, err := user.Current(); err == nil {
+	if account, err := account.Current(); err == nil {
 		me.Name = account.Username
 	}
-	p.guard, err = access.New(access.Config{Folder: p.folder, Local: me, Redact: redact.New(wire.SecretsOf(os.Environ(), nil)), Log: c.Log,
+	p.guard, err = access.New(access.Config{Folder: p.folder, Local: me, SignOn: signOn, Redact: redact.New(wire.SecretsOf(os.Environ(), nil)), Log: c.Log,
 		Settings: func() (config.Serve, error) {
 			now, err := config.LoadUser(config.UserName(a.Opener.Env), a.Opener.Env)
 			return now.Serve, errors.Join(err, o.over(&now.Serve))
@@ -71,10 +82,13 @@ func (p *pages) close() { _ = p.guard.Close() }
 // answer has serve answer, and says where.
 func (p *pages) answer(ctx context.Context, c *serve.Server, settings *config.Serve) error {
 	shown := web.Config{Projects: map[string]web.Open{}, Starter: background.Starter{Program: c.Program}, Audit: p.guard.Audit(), Logger: c.Log}
+	mux := http.NewServeMux()
 	for _, project := range c.Projects {
-		shown.Projects[project.Name] = func(ctx context.Context) (context.Context, *app.App, func(), error) {
+		open := func(ctx context.Context) (context.Context, *app.App, func(), error) {
 			return command.OpenForCall(ctx, project.Opener)
 		}
+		shown.Projects[project.Name] = open
+		mux.Handle("/p/"+project.Name+"/mcp", p.guard.Protect(mcp.Handler(mcp.Config{Open: open, Starter: shown.Starter, Audit: shown.Audit, Version: p.options.version, Logger: c.Log})))
 	}
 	page, err := web.New(ctx, shown)
 	if err != nil {
@@ -84,7 +98,8 @@ func (p *pages) answer(ctx context.Context, c *serve.Server, settings *config.Se
 	if err != nil {
 		return err
 	}
-	c.Listener, c.Address = p.guard.Listener(l), addressOf(l, settings)
+	here, everywhere := addresses(l, settings)
+	c.Listener, c.Address = p.guard.Listener(l), everywhere
 	secure, err := access.TLS(settings.TLS.Certificate, settings.TLS.Key, c.Log)
 	if settings.TLS.Certificate == "" {
 		secure, err = nil, nil
@@ -93,7 +108,6 @@ func (p *pages) answer(ctx context.Context, c *serve.Server, settings *config.Se
 		return errors.Join(err, l.Close())
 	}
 	c.Server = func(own http.Handler) *http.Server {
-		mux := http.NewServeMux()
 		mux.Handle("/healthz", p.guard.Public(own, 0))
 		mux.Handle("/webhook/", p.guard.Public(own, maxWebhook))
 		mux.Handle("/", p.guard.Protect(page))
@@ -104,7 +118,7 @@ func (p *pages) answer(ctx context.Context, c *serve.Server, settings *config.Se
 	if c.System != nil { // its output is kept: no one-time address belongs there
 		return nil
 	}
-	return p.enter(ctx, c.Address)
+	return p.enter(ctx, here)
 }
 
 // enter prints an address that logs one browser in, or opens it.
@@ -153,15 +167,23 @@ func (p *pages) ofAnother(ctx context.Context, err error) error {
 	return p.enter(ctx, address)
 }
 
-// addressOf is where browsers find the pages.
-func addressOf(l net.Listener, settings *config.Serve) string {
-	host, port, _ := net.SplitHostPort(l.Addr().String())
-	if len(settings.Names) > 0 {
-		host = settings.Names[0]
-	}
-	scheme, usual := "http", ":80"
+// addresses are where this machine's browsers find the pages, and where others do. A server of this machine alone that has another name is behind a
+// proxy, which has the certificate.
+func addresses(l net.Listener, settings *config.Serve) (here, everywhere string) {
+	scheme := "http"
 	if settings.TLS.Certificate != "" {
-		scheme, usual = "https", ":443"
+		scheme = "https"
 	}
-	return scheme + "://" + strings.TrimSuffix(net.JoinHostPort(host, port), usual)
+	here = scheme + "://" + l.Addr().String()
+	if len(settings.Names) == 0 {
+		return here, here
+	}
+	everywhere = "https://" + settings.Names[0]
+	if _, port, _ := net.SplitHostPort(l.Addr().String()); scheme == "https" && port != "443" {
+		everywhere += ":" + port
+	}
+	if !settings.Loopback() {
+		here = everywhere
+	}
+	return here, everywhere
 }

@@ -13,7 +13,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"signalbox/internal/forge/github/githubtest"
 	"signalbox/internal/workflow"
 )
 
@@ -33,7 +35,7 @@ func auto(t *testing.T) (*project, <-chan string) {
 }
 
 // serves starts serve as systemd does, and returns it once it is ready, with the address of the project's pages.
-func (p *project) serves() (c *child, address string) {
+func (p *project) serves(env ...string) (c *child, address string) {
 	p.Helper()
 	name := filepath.Join(p.TempDir(), "notify")
 	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
@@ -41,7 +43,7 @@ func (p *project) serves() (c *child, address string) {
 		p.Fatal(err)
 	}
 	defer func() { _ = manager.Close() }()
-	c = p.startWith([]string{"NOTIFY_SOCKET=" + name}, "serve", "--listen", "127.0.0.1:0")
+	c = p.startWith(append(env, "NOTIFY_SOCKET="+name), "serve", "--listen", "127.0.0.1:0")
 	go func() {
 		<-c.done
 		_ = manager.Close()
@@ -99,7 +101,7 @@ func TestServeKilledAtAnyInstantLosesNothing(t *testing.T) {
 			if merges := p.git("rev-list", "--merges", "--count", "main"); merges != "1" {
 				t.Errorf("%s merges on main", merges)
 			}
-			until(t, p.dir, nil, func() bool { return strings.Contains(p.lockOfRun(), `"released_at":"`) }, ".signalbox/locks") // its process is done
+			p.released("RQ-20260101-001")
 			if len(told) > 0 {
 				t.Errorf("it was told more:\n%s", <-told)
 			}
@@ -112,27 +114,34 @@ func exists(p *project, name string) bool {
 	return err == nil
 }
 
-func (p *project) lockOfRun() string {
-	data, _ := os.ReadFile(filepath.Join(p.dir, ".signalbox/locks/request-RQ-20260101-001.lock"))
+// lockOf is the lock file of a request.
+func (p *project) lockOf(request string) string {
+	data, _ := os.ReadFile(filepath.Join(p.dir, ".signalbox/locks/request-"+request+".lock"))
 	return string(data)
+}
+
+// released waits until no process works on a request.
+func (p *project) released(request string) {
+	p.Helper()
+	until(p, p.dir, nil, func() bool { return strings.Contains(p.lockOf(request), `"released_at":"`) }, ".signalbox/locks")
 }
 
 // killRun kills the process that executes the run of request 1.
 func (p *project) killRun() {
 	p.Helper()
 	pid := 0
-	if found := regexp.MustCompile(`"pid":(\d+)`).FindStringSubmatch(p.lockOfRun()); found != nil {
+	if found := regexp.MustCompile(`"pid":(\d+)`).FindStringSubmatch(p.lockOf("RQ-20260101-001")); found != nil {
 		_, _ = fmt.Sscan(found[1], &pid)
 	}
 	if pid <= 1 {
-		p.Fatalf("no process has the lock: %s", p.lockOfRun())
+		p.Fatalf("no process has the lock: %s", p.lockOf("RQ-20260101-001"))
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
 func TestOneServeHasAProjectAndOtherCommandsWorkBesideIt(t *testing.T) {
 	t.Parallel()
-	p := newProject(t, 1, "approve: auto", "approve: manual")
+	p := newProject(t, 1, "approve: auto", "approve: manual\nhealth: {checks: [{id: fine, kind: command, command: \"true\"}]}")
 	c, address := p.serves()
 	address = strings.TrimSuffix(address, "/p/"+filepath.Base(p.dir))
 	second := p.run(5, "serve")
@@ -153,6 +162,12 @@ func TestOneServeHasAProjectAndOtherCommandsWorkBesideIt(t *testing.T) {
 		t.Errorf("the list is\n%s", out)
 	}
 	p.run(0, "approve", "1")
+	if !until(t, p.dir, c.done, func() bool {
+		state, _ := os.ReadFile(filepath.Join(p.dir, "state.json"))
+		return strings.Contains(string(state), `"last_health_status": "healthy"`)
+	}) {
+		t.Errorf("no pass of the loop was made:\n%s", c.out)
+	}
 	c.signal(syscall.SIGTERM)
 	if code := c.wait(); code != 0 || !strings.Contains(c.out.String(), "runs go on") {
 		t.Errorf("exit code %d:\n%s", code, c.out)
@@ -168,4 +183,30 @@ func get(t *testing.T, address string) (int, string) {
 	defer func() { _ = response.Body.Close() }()
 	body, _ := io.ReadAll(response.Body)
 	return response.StatusCode, string(body)
+}
+
+func TestServeTakesTheForgesOrders(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, ", ci: none, webhook: HOOK_WORD")
+	h.env = append(h.env, "HOOK_WORD=open-sesame-of-ada-7")
+	h.by(0, "forge", "watch", "--once")
+	c, address := h.serves(h.env...)
+	h.With(func(st *githubtest.State) { st.Now = time.Now().UTC() })
+	h.Comment(42, "ada", "/signalbox run")
+	base, name, _ := strings.Cut(address, "/p/")
+	if code := post(t, base+"/webhook/"+name, "wrong"); code != http.StatusUnauthorized {
+		t.Errorf("a forged webhook is answered with %d", code)
+	}
+	if code := post(t, base+"/webhook/"+name, "open-sesame-of-ada-7"); code != http.StatusAccepted {
+		t.Errorf("a webhook is answered with %d", code)
+	}
+	if !until(t, h.dir, c.done, func() bool { return h.stages()["42"].State == workflow.Done }) {
+		t.Fatalf("serve ended:\n%s", c.out)
+	}
+	if out := h.by(5, "forge", "watch", "--once"); !strings.Contains(out, "another process watches the forge") {
+		t.Errorf("a watcher beside it printed\n%s", out)
+	}
+	c.signal(syscall.SIGTERM)
+	c.wait()
+	h.released("42")
 }

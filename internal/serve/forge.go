@@ -3,7 +3,6 @@ package serve
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"time"
 
 	"signalbox/internal/app"
@@ -15,12 +14,11 @@ import (
 	"signalbox/internal/process"
 )
 
-// takeOrders obeys people on the forge, as "signalbox forge watch" does.
-func (p *project) takeOrders(ctx context.Context, a *app.App) {
+// watcher obeys people on the forge, as "signalbox forge watch" does. It takes webhooks from now on.
+func (p *project) watcher(a *app.App) (*intake.Watcher, error) {
 	settings, err := intake.Of(a)
 	if err != nil {
-		p.Log.Warn("orders on the forge aren't taken", "project", p.Name, "err", err)
-		return
+		return nil, err
 	}
 	w := &intake.Watcher{Intake: intake.New(settings), Every: time.Minute, After: time.After, Run: p.order,
 		Tell: func(r intake.Result) {
@@ -33,8 +31,12 @@ func (p *project) takeOrders(ctx context.Context, a *app.App) {
 		w.Wakes = intake.NewWakes()
 		handler := intake.Handler(a.Hosted.Webhook, w.Wakes, p.Log)
 		p.webhook.Store(&handler)
-		defer p.webhook.Store((*http.Handler)(nil))
 	}
+	return w, nil
+}
+
+func (p *project) takeOrders(ctx context.Context, w *intake.Watcher) {
+	defer p.webhook.Store(nil)
 	for ctx.Err() == nil {
 		if err := w.Watch(ctx, false); err != nil && ctx.Err() == nil {
 			w.Failed(err) // "signalbox forge watch" may do it

@@ -119,12 +119,16 @@ func (p *project) open(ctx context.Context, opened func()) error {
 		a.Notices.Wait()
 		_ = a.Store.Close()
 	}()
+	if a.Hosted != nil {
+		w, err := p.watcher(a)
+		if err != nil {
+			return err
+		}
+		group.Go(func() { p.takeOrders(ctx, w) })
+	}
 	opened()
 	group.Go(func() { p.heal(ctx, a) })
 	group.Go(func() { p.trace(ctx, a) })
-	if a.Hosted != nil {
-		group.Go(func() { p.takeOrders(ctx, a) })
-	}
 	for {
 		select {
 		case id, open := <-changed:

@@ -24,5 +24,8 @@ func New(version string) *cobra.Command {
 	c.Flags().String("metrics", "", "answer Prometheus at this address, without asking for credentials")
 	c.Flags().Int("max-parallel", 0, "how many runs of all projects together work at once (default: as many as each project allows)")
 	c.Flags().Bool("unit", false, "print a systemd user unit that runs this command")
+	c.AddCommand(&cobra.Command{Use: "token NAME", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, names []string) error {
+		return beside.Become("signalbox-serve", "-token", names[0])
+	}})
 	return c
 }
