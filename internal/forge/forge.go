@@ -103,9 +103,10 @@ type Check struct {
 	Known []string `json:"known_failures,omitempty"`
 	// Unsettled: the tests ran out of time or memory, or were interrupted. State says nothing about the content, and the check may be repeated.
 	Unsettled bool `json:"unsettled,omitzero"`
-	// Server names the server's checks that failed, if that is why it failed; then there is no Command. Log is the end of what their failed steps
-	// printed. Both are cleaned, and neither is recorded.
-	Server, Log string `json:"-"`
+	// Server names the server's checks that failed, cleaned, if that is why it failed; then there is no Command. It is not recorded.
+	Server string `json:"-"`
+	// Log reads the end of what their failed steps printed, cleaned; nil if nothing of the server failed. It costs calls.
+	Log func(context.Context) string `json:"-"`
 	// Rerunnable: what failed are jobs that Rerunner can run again.
 	Rerunnable bool `json:"-"`
 }

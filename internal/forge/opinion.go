@@ -1,6 +1,9 @@
 package forge
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Judged is implemented by a forge on which people judge a pull request.
 type Judged interface {
@@ -8,6 +11,11 @@ type Judged interface {
 	Opinions(ctx context.Context, number int) (Opinions, error)
 	// Reply answers in a thread of a pull request and resolves it. A reply with the same key is written once. A thread that is gone is no error.
 	Reply(ctx context.Context, number int, thread, key, body string) error
+	// Reported returns a failed check if one of the forge's own failed on the pull request's head, and otherwise a passed one: what is still missing
+	// is no failure. It tests nothing.
+	Reported(ctx context.Context, number int) (Check, error)
+	// Describe makes body the text of an open pull request, in place of the one that was offered or described before. It writes nothing if that is so.
+	Describe(ctx context.Context, number int, body string) error
 }
 
 // Opinions are what is thought of one head of a pull request.
@@ -19,6 +27,8 @@ type Opinions struct {
 	// Awaits is what people have to do before it is merged; nil if there is nothing.
 	Awaits     *Awaited
 	Objections []Objection
+	// LookAgain is when to look again if nothing wakes the run before: a webhook would. Zero is whenever the run looks.
+	LookAgain time.Time
 }
 
 // Awaited is what is missing before a pull request is merged. The kinds are those of a run's document, and names are cleaned.

@@ -151,7 +151,11 @@ func (p *pass) ci(ctx context.Context) (seen, error) {
 		return seen{outcome: LookFailed, message: headed(check.Command, check.Summary), head: check.Command, said: check.Summary}, nil
 	}
 	// Pages and summaries differ from one run of a CI to the next, so the log identifies the error where there is one.
-	return seen{outcome: LookFailed, message: headed(check.Summary, check.Log), head: check.Server, said: cmp.Or(check.Log, check.Summary)}, nil
+	log := ""
+	if check.Log != nil {
+		log = check.Log(ctx)
+	}
+	return seen{outcome: LookFailed, message: headed(check.Summary, log), head: check.Server, said: cmp.Or(log, check.Summary)}, nil
 }
 
 // tail keeps the last bytes that were written.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -169,6 +170,11 @@ func (o *onForge) isDone(t *testing.T, run workflow.Run) {
 				t.Errorf("there are %d comments %s", n, mark)
 			}
 		}
+		for _, p := range st.Pulls {
+			if n := strings.Count(p.Body, "| merge candidate | `"+run.Details.Head[:10]); n != 1 {
+				t.Errorf("the pull request has the test of the merge candidate %d times:\n%s", n, p.Body)
+			}
+		}
 		if issue := st.Issues[1]; len(st.Pulls) != 1 || issue != nil && !issue.Closed || len(comments) == 0 {
 			t.Errorf("%d pull requests, the issue is %+v, comments %v", len(st.Pulls), issue, comments)
 		}
@@ -261,6 +267,60 @@ func TestARunSurvivesEveryLostAnswer(t *testing.T) {
 	})
 	if lost < 40 {
 		t.Error("they are fewer than a run needs")
+	}
+}
+
+// While a run waits for an approval, its pull request shows the test of the merge candidate. A check that turns red then runs again once, and then goes to
+// the agent; its log is read only for that.
+func TestACheckThatTurnsRedWhilePeopleAreWaitedForIsSeen(t *testing.T) {
+	t.Parallel()
+	o := newOnForge(t)
+	var calls []workflow.ActionKind
+	looks := 0
+	shown := func(head string) (n int) {
+		o.server.With(func(st *githubtest.State) {
+			for _, p := range st.Pulls {
+				n += strings.Count(p.Body, "| merge candidate | `"+head[:10])
+			}
+		})
+		return n
+	}
+	p := straight{dying{outside: o.outside}, func(a workflow.Action) {
+		if calls = append(calls, a.Kind); a.Kind != workflow.WatchChecks {
+			return
+		}
+		head := o.server.Head("signalbox/1-change-it")
+		switch looks++; looks {
+		case 3:
+			if shown(head) != 1 {
+				t.Error("the pull request lacks the test of its merge candidate")
+			}
+			o.server.Job(head, "late", "failure", githubtest.Job{Log: "flaked"})
+		case 4:
+			o.server.EndJob("late", "failure")
+		case 6:
+			if shown(head) != 0 {
+				t.Error("the new change has a test of its own before it ran")
+			}
+		case 8:
+			o.server.With(func(st *githubtest.State) {
+				for _, p := range st.Pulls {
+					p.Reviews = append(p.Reviews, &githubtest.Review{ID: 1, Author: "grace", State: "APPROVED", Commit: head, At: st.Now})
+				}
+			})
+		}
+	}}
+	run := o.goOn(t, p, o.start(t, workflow.Settings{ApproveOnForge: true}))
+	o.isDone(t, run)
+	logs := 0
+	for _, r := range o.server.Requests() {
+		if strings.HasSuffix(r.Line, "/logs") {
+			logs++
+		}
+	}
+	fixed := slices.ContainsFunc(run.Details.Evidence, func(e workflow.Evidence) bool { return e.Check == "late" && !e.Passed })
+	if n := strings.Count(fmt.Sprint(calls), string(workflow.RerunChecks)); !fixed || n != 1 || logs != 1 || run.Counters.ImplementerCalls != 2 || run.Details.Approval.By != "grace" {
+		t.Errorf("it ran again %d times, its log was read %d times, an agent was called %d times; the evidence is %+v", n, logs, run.Counters.ImplementerCalls, run.Details.Evidence)
 	}
 }
 

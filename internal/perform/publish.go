@@ -26,7 +26,7 @@ func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome, a w
 		return workflow.HeadMoved{Outcome: o}, nil
 	}
 	pr, err := x.Forge.OpenPullRequest(ctx, forge.PullRequest{Key: x.run.RunID, Request: x.run.RequestID,
-		Title: x.Redact.String(x.run.Title), Body: x.Redact.Text(report.Offer(&x.run)), Branch: j.Branch, Base: j.Base, Head: j.Head,
+		Title: x.Redact.String(x.run.Title), Body: x.offer(), Branch: j.Branch, Base: j.Base, Head: j.Head,
 		Unpublished: j.Settings.PushesTo == "", Draft: a.Draft})
 	if err == nil && !a.Draft {
 		err = x.replies(ctx, pr.Number)
@@ -59,14 +59,12 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, a workf
 	case len(said.Objections) > 0:
 		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksObjected, Objections: x.objections(said.Objections)}, nil
 	case said.Awaits != nil && (said.Awaits.Required && x.run.Details.ChecksPassed() || x.run.Details.AwaitsForge()):
-		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPending, Awaits: x.awaits(said.Awaits)}, nil
+		return x.watchMeanwhile(ctx, o, said)
 	}
 	limited, cancel := context.WithTimeout(ctx, seconds(x.run.Details.Settings.Limits.ChecksTotalSec))
 	defer cancel()
 	check, err := x.Forge.Checks(limited, x.run.Details.PullRequest.Number)
-	event := workflow.ChecksEnded{Outcome: o, Candidate: workflow.Candidate{Base: check.Base, Head: check.Head, Tree: check.Tree},
-		Command: check.Command, Known: check.Known, Rerunnable: check.Rerunnable, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: x.clean(check.Summary), Log: x.Redact.Text(check.Log), Check: x.clean(check.Server),
-		ApprovedBy: strings.Join(said.ApprovedBy, ", "), Awaits: x.awaits(said.Awaits)}
+	event := x.checked(o, check, said)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -91,9 +89,48 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, a workf
 	case check.Unsettled:
 		event.State = workflow.ChecksUnsettled
 	default:
-		event.State = workflow.ChecksFailed
+		event.State, event.Log = workflow.ChecksFailed, x.logOf(ctx, check)
 	}
 	return event, nil
+}
+
+func (x *execution) checked(o workflow.Outcome, check forge.Check, said forge.Opinions) workflow.ChecksEnded {
+	return workflow.ChecksEnded{Outcome: o, Candidate: workflow.Candidate{Base: check.Base, Head: check.Head, Tree: check.Tree},
+		Command: check.Command, Known: check.Known, Rerunnable: check.Rerunnable, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: x.clean(check.Summary), Check: x.clean(check.Server),
+		ApprovedBy: strings.Join(said.ApprovedBy, ", "), Awaits: x.awaits(said.Awaits), Again: said.LookAgain.UTC()}
+}
+
+// logOf reads what the failed jobs printed, unless they run again first and no agent gets it.
+func (x *execution) logOf(ctx context.Context, check forge.Check) string {
+	if check.Log == nil || check.Rerunnable && x.run.Details.PullRequest.Rerun == nil {
+		return ""
+	}
+	return x.Redact.Text(check.Log(ctx))
+}
+
+// watchMeanwhile looks while people are waited for. The merge candidate passed, and is tested again once they acted; a check of the forge may still turn red.
+func (x *execution) watchMeanwhile(ctx context.Context, o workflow.Outcome, said forge.Opinions) (workflow.Event, error) {
+	if err := x.describe(ctx); err != nil {
+		return nil, err
+	}
+	event := workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPending, Awaits: x.awaits(said.Awaits), Again: said.LookAgain.UTC()}
+	check, err := x.Forge.(forge.Judged).Reported(ctx, x.run.Details.PullRequest.Number)
+	if err == nil && check.State == forge.CheckFailed {
+		event = x.checked(o, check, said)
+		event.State, event.Candidate, event.Log = workflow.ChecksFailed, *x.run.Details.PullRequest.Checked, x.logOf(ctx, check)
+	}
+	return event, err
+}
+
+// offer is the text of the pull request.
+func (x *execution) offer() string { return x.Redact.Text(report.Offer(&x.run)) }
+
+// describe brings the text of the pull request up to date with the tests of its merge candidate, which it was opened for.
+func (x *execution) describe(ctx context.Context) error {
+	if judged, ok := x.Forge.(forge.Judged); ok {
+		return judged.Describe(ctx, x.run.Details.PullRequest.Number, x.offer())
+	}
+	return nil
 }
 
 // rerunChecks has the forge run the failed jobs again. A forge that refuses lets the failure count.
@@ -134,11 +171,14 @@ func (x *execution) merge(ctx context.Context, o workflow.Outcome, _ workflow.Ac
 	if c := pr.Checked; c != nil { // otherwise nothing can be merged, and only what is merged is found
 		checked = forge.Check{Base: c.Base, Head: c.Head, Tree: c.Tree, State: forge.CheckPassed}
 		message = x.Redact.Text(x.mergeMessage(ctx))
+		if err := x.describe(ctx); err != nil {
+			return nil, err
+		}
 	}
 	merged, err := x.Forge.Merge(ctx, pr.Number, checked, message)
 	switch {
-	case errors.Is(err, forge.ErrBaseMoved), errors.Is(err, forge.ErrConflict):
-		// Conflicts come from a base that moved after the checks. The checks report them, and Decide knows the ways out.
+	case errors.Is(err, forge.ErrBaseMoved), errors.Is(err, forge.ErrConflict), errors.Is(err, forge.ErrNoChecks):
+		// Conflicts come from a base that moved after the checks, and a check may have turned red. The checks report it, and Decide knows the ways out.
 		return workflow.BaseMoved{Outcome: o}, nil
 	case errors.Is(err, forge.ErrHeadMoved):
 		return workflow.HeadMoved{Outcome: o}, nil

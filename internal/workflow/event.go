@@ -308,7 +308,7 @@ type (
 	ChecksEnded struct {
 		Outcome
 		State ChecksState
-		// Again is when to look again at ChecksPending; zero is soon.
+		// Again is when to look again at ChecksPending, or for people; zero is soon, and then ever more rarely.
 		Again time.Time
 		// ApprovedBy is who approves the head on the forge; empty if too few do.
 		ApprovedBy string

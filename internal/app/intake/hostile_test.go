@@ -39,6 +39,10 @@ func (j judged) Threads(context.Context, int) ([]forge.Thread, error) {
 
 type half struct{ hosted.Git }
 
+func (half) Touched(context.Context, string, string, []string) ([]string, string, error) {
+	return nil, "", nil
+}
+
 func (half) PullRequest(context.Context, int) (forge.PullRequest, error) {
 	return forge.PullRequest{Number: 1, Branch: "b", State: forge.Open}, nil
 }

@@ -154,7 +154,7 @@ func subjects(wake forge.Wake, runs []*workflow.Run) (found []forge.Subject) {
 // at wakes the run that waits for news of an issue or a pull request, and takes the orders there.
 func (i *Intake) at(ctx context.Context, on forge.Subject, wake forge.Wake, runs []*workflow.Run, result *Result) error {
 	run := of(on, runs)
-	if run != nil && run.Watches() {
+	if run != nil && (run.Watches() || looks(run)) {
 		if err := i.wake(ctx, run); err != nil {
 			return err
 		}
@@ -186,6 +186,12 @@ func (i *Intake) at(ctx context.Context, on forge.Subject, wake forge.Wake, runs
 		}
 	}
 	return nil
+}
+
+// looks reports whether the run looks at the forge right now. It may have read what the webhook is about before that happened, so it looks once more.
+func looks(run *workflow.Run) bool {
+	p := run.Details.Pending
+	return run.State == workflow.Running && len(p) > 0 && (p[0].Kind == workflow.WatchChecks || p[0].Kind == workflow.MergePullRequest)
 }
 
 // wake leaves the order to look at the forge now, unless one waits there already.

@@ -79,7 +79,7 @@ func TestAChangeGetsThroughTheServersCIAndProtection(t *testing.T) {
 	}
 	check := s.checks(t, f, pr)
 	if check.State != forge.CheckFailed || check.Server != jobName || !check.Rerunnable ||
-		!strings.HasPrefix(check.Log, `The log of "ci / test (pull_request)", step "tests", ends with:`) || !strings.Contains(check.Log, "attempt 1: the tests fail here") {
+		!strings.HasPrefix(check.Log(t.Context()), `The log of "ci / test (pull_request)", step "tests", ends with:`) || !strings.Contains(check.Log(t.Context()), "attempt 1: the tests fail here") {
 		t.Fatalf("the check is %+v", check)
 	}
 	for range 2 {
@@ -87,7 +87,7 @@ func TestAChangeGetsThroughTheServersCIAndProtection(t *testing.T) {
 			t.Errorf("%q run again, %v", jobs, err)
 		}
 	}
-	if check = s.checks(t, f, pr); check.State != forge.CheckFailed || check.Rerunnable || !strings.Contains(check.Log, "attempt 2: the tests fail here") {
+	if check = s.checks(t, f, pr); check.State != forge.CheckFailed || check.Rerunnable || !strings.Contains(check.Log(t.Context()), "attempt 2: the tests fail here") {
 		t.Errorf("the check of the second attempt is %+v", check)
 	}
 	check.State = forge.CheckPassed

@@ -41,7 +41,7 @@ func (f *Forge) BranchCheck(ctx context.Context, branch string) (forge.Check, er
 	}
 	switch j := judge(nil, verdicts); {
 	case len(j.Failed) > 0:
-		return f.failed(ctx, check, j.Failed), nil
+		return f.failed(check, j.Failed), nil
 	case len(j.Missing) > 0:
 		return check, &forge.PendingError{For: names(j.Missing), LookAgain: f.lookAgain(0)}
 	case j.Silent && f.WithoutCI:

@@ -98,6 +98,24 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 	if err := f.knowsHead(ctx, pr, check.Head); err != nil {
 		return forge.Check{}, fmt.Errorf("check pull request %d: %w", number, err)
 	}
+	return f.weighed(ctx, pr, check)
+}
+
+// Reported implements forge.Judged.
+func (f *Forge) Reported(ctx context.Context, number int) (forge.Check, error) {
+	pr, err := f.Git.PullRequest(ctx, number)
+	if err != nil {
+		return forge.Check{}, fmt.Errorf("look at the checks of a pull request: %w", err)
+	}
+	check, err := f.weighed(ctx, pr, forge.Check{Base: pr.Base, Head: pr.Head, State: forge.CheckPassed})
+	if errors.Is(err, forge.ErrPending) || errors.Is(err, forge.ErrNoChecks) {
+		err = nil
+	}
+	return check, err
+}
+
+// weighed turns a check that passed into a failed one if one of the server's failed on its head.
+func (f *Forge) weighed(ctx context.Context, pr forge.PullRequest, check forge.Check) (forge.Check, error) {
 	failed, err := f.reported(ctx, pr, check.Head, rulesFor)
 	if err != nil || len(failed) == 0 {
 		return check, err
@@ -112,7 +130,7 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 		}
 		check.Rerunnable = check.Rerunnable || run.Attempts < 2
 	}
-	return f.failed(ctx, check, failed), nil
+	return f.failed(check, failed), nil
 }
 
 // knowsHead returns ErrHeadMoved if the pull request has another head on the server, after the time that a push may take to show there.
@@ -185,7 +203,7 @@ func (f *Forge) lookAgain(age time.Duration) time.Time {
 }
 
 // failed turns a passed check into a failed one that names the server's verdicts.
-func (f *Forge) failed(ctx context.Context, check forge.Check, failed []forge.Verdict) forge.Check {
+func (f *Forge) failed(check forge.Check, failed []forge.Verdict) forge.Check {
 	check.State, check.Server = forge.CheckFailed, strings.Join(namesOf(failed), ", ")
 	check.At, check.Known, check.LogPath, check.Command, check.DurationMS = failed[0].At, nil, "", "", 0
 	var says []string
@@ -198,7 +216,7 @@ func (f *Forge) failed(ctx context.Context, check forge.Check, failed []forge.Ve
 		}
 		says = append(says, said)
 	}
-	check.Summary, check.Log = strings.Join(says, "\n"), f.logs(ctx, failed)
+	check.Summary, check.Log = strings.Join(says, "\n"), func(ctx context.Context) string { return f.logs(ctx, failed) }
 	return check
 }
 

@@ -22,6 +22,8 @@ type Git interface {
 	OpenPullRequest(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error)
 	PullRequest(ctx context.Context, number int) (forge.PullRequest, error)
 	PullRequestOf(ctx context.Context, branch string) (forge.PullRequest, error)
+	// Describe records another text of a pull request.
+	Describe(ctx context.Context, number int, body string) error
 	ClosePullRequest(ctx context.Context, number int) error
 	// Unpublish deletes the remote's branch of a finished pull request.
 	Unpublish(ctx context.Context, number int) error
@@ -61,8 +63,9 @@ type Config struct {
 	WithoutCI bool
 	// Statuses: our own verdicts are published on the head of the pull request. Labels: the issue has a label that says how its run stands.
 	Statuses, Labels bool
-	// Told reports whether webhooks tell of checks, so that looks can be rare; nil means that none do.
-	Told   func() bool
+	// Told and ToldOfPeople report whether webhooks tell of checks, and of what people do, so that looks can be rare; nil means that none do.
+	Told, ToldOfPeople func() bool
+
 	Clock  func() time.Time
 	Logger *slog.Logger
 }

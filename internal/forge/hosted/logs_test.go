@@ -37,20 +37,20 @@ func TestAFailedCheckNamesItsJobsAndShowsTheirFailedSteps(t *testing.T) {
 	for _, name := range []string{"test \x1b[31m(1)", "gone", "pipeline", "lint", "odd"} {
 		failed = append(failed, forge.Verdict{Name: name, State: forge.Failed, Summary: "it is red", Page: "https://ci.example.org/1"})
 	}
-	check := f.failed(t.Context(), forge.Check{Name: "tests", State: forge.CheckPassed, Command: "make", DurationMS: 7}, failed)
+	check := f.failed(forge.Check{Name: "tests", State: forge.CheckPassed, Command: "make", DurationMS: 7}, failed)
 	if check.State != forge.CheckFailed || check.Server != "test (1), gone, pipeline, lint, odd" || check.Command != "" ||
 		!strings.HasPrefix(check.Summary, `the forge's check "test (1)" failed: it is red: https://ci.example.org/1`+"\n"+`the forge's check "gone" failed`) {
 		t.Errorf("the check is %+v", check)
 	}
 	want := "The log of \"test (1)\", step \"Run make\", ends with:\nFAIL: TestIt\n\nThe log of \"test (1)\", step \"vet\", ends with:\n" + redact.Clean(hostile) +
 		"\n\nThe log of \"lint\", is left out: the others are long enough."
-	if check.Log != want {
-		t.Errorf("the log is\n%q, want\n%q", check.Log, want)
+	if log := check.Log(t.Context()); log != want {
+		t.Errorf("the log is\n%q, want\n%q", log, want)
 	}
 	for i := range 20 {
 		failed = append(failed, forge.Verdict{Name: fmt.Sprint("job ", i)})
 	}
-	if check := f.failed(t.Context(), check, failed); !strings.HasSuffix(check.Server, "and 15 more") || strings.Count(check.Summary, "\n") != maxNames-1 {
+	if check := f.failed(check, failed); !strings.HasSuffix(check.Server, "and 15 more") || strings.Count(check.Summary, "\n") != maxNames-1 {
 		t.Errorf("of many, it names %q and says %q", check.Server, check.Summary)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"signalbox/internal/forge"
 	"signalbox/internal/redact"
@@ -17,6 +18,9 @@ const (
 	maxObjections = 50
 	maxObjection  = 4_000 // characters
 )
+
+// safetyNet is how long a lost webhook may go unnoticed while people are waited for.
+const safetyNet = time.Hour
 
 var _ forge.Judged = (*Forge)(nil)
 
@@ -31,6 +35,9 @@ func (f *Forge) Opinions(ctx context.Context, number int) (opinions forge.Opinio
 	}
 	if opinions.State != forge.Open {
 		return opinions, nil
+	}
+	if f.ToldOfPeople != nil && f.ToldOfPeople() {
+		opinions.LookAgain = f.Clock().Add(safetyNet)
 	}
 	heard := &hearing{server: f.Server, me: f.account, mayWrite: map[string]bool{}, fromFork: pr.Fork != ""}
 	if threaded, ok := f.Server.(forge.Threaded); ok {

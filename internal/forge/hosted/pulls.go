@@ -69,6 +69,26 @@ func (f *Forge) open(ctx context.Context, pr forge.PullRequest) (forge.PullReque
 	return pr, err
 }
 
+// Describe implements forge.Judged. What surrounds our text stays, and a text that someone else edited away is not brought back.
+func (f *Forge) Describe(ctx context.Context, number int, body string) error {
+	pr, err := f.Git.PullRequest(ctx, number)
+	if err != nil || pr.State != forge.Open || pr.Body == body {
+		return err
+	}
+	p, err := f.ours(forge.Recent(ctx, sameLook), pr)
+	if err != nil {
+		return fmt.Errorf("describe pull request %d: %w", number, err)
+	}
+	was, is := strings.TrimSpace(forge.Defused(pr.Body)), strings.TrimSpace(forge.Defused(body))
+	if text := strings.Replace(p.Body, was, is, 1); p.State == forge.Open && text != p.Body && !strings.Contains(p.Body, is) && len(text) <= maxBody {
+		p.Body = text
+		if err := f.unlessRefused(ctx, "describe the pull request", f.Server.EditProposal(ctx, p)); err != nil {
+			return fmt.Errorf("describe pull request %d: %w", number, err)
+		}
+	}
+	return f.Git.Describe(ctx, number, body)
+}
+
 // linkText is a stranger's text as it can stand in a Markdown link.
 func linkText(text string) string {
 	return strings.NewReplacer("[", "(", "]", ")", "\\", "", "`", "'", "<", "(").Replace(redact.Line(text, maxTitle))

@@ -214,6 +214,14 @@ func (f *Forge) offer(ctx context.Context, p pull, pr forge.PullRequest) (pull, 
 	})
 }
 
+// Describe records another text of a pull request.
+func (f *Forge) Describe(ctx context.Context, number int, body string) error {
+	return f.pull(number).Update(ctx, func(p *pull) error {
+		p.Body = body
+		return nil
+	})
+}
+
 // ClosePullRequest closes the pull request without merging it. The branch stays: it may hold the only
 // copy of the work.
 func (f *Forge) ClosePullRequest(ctx context.Context, number int) error {

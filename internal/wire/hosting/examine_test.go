@@ -40,7 +40,7 @@ func chosen(t *testing.T, wanted hosted.Way, p protected) string {
 	switch {
 	case errors.Is(err, errFollowed):
 		return config.MergeExact
-	case err != nil && err.Error() == fmt.Sprintf("%v: %q may not merge pull requests of a/b", forge.ErrRemote, "ada"):
+	case err != nil && err.Error() == fmt.Sprintf("%v: %q may not merge pull requests of a/b", forge.ErrRights, "ada"):
 		if p.asked.Queue {
 			return config.MergeQueue
 		}

@@ -55,8 +55,8 @@ type Forge struct {
 	config Config
 	mu     sync.Mutex
 	built  *built
-	// told is when a webhook last told of a check.
-	told time.Time
+	// told is when a webhook last told of a check, and toldOf when of something else.
+	told, toldOf time.Time
 }
 
 // built is what the first use makes.
@@ -83,14 +83,14 @@ func (f *Forge) open(ctx context.Context) (*built, error) {
 	if f.built != nil {
 		return f.built, nil
 	}
-	b, err := f.config.build(ctx, f.toldOfChecks)
+	b, err := f.config.build(ctx, f.toldOfChecks, f.toldOfPeople)
 	if err == nil {
 		f.built = b
 	}
 	return b, err
 }
 
-func (c Config) build(ctx context.Context, told func() bool) (*built, error) {
+func (c Config) build(ctx context.Context, told, toldOfPeople func() bool) (*built, error) {
 	remote, err := c.Remote(ctx)
 	if err != nil && (c.Settings.URL == "" || c.Settings.Repository == "") {
 		return nil, &problem.Error{Err: fmt.Errorf("find the repository on %s: %w", c.Settings.Driver, err),
@@ -112,7 +112,7 @@ func (c Config) build(ctx context.Context, told func() bool) (*built, error) {
 		way = ""
 	}
 	b.forge = hosted.New(hosted.Config{Server: b.server, Git: c.Files, Store: c.Store, Merge: way, Fork: c.Settings.Fork, Reviewers: c.Settings.Reviewers, WithoutCI: c.Settings.CI == config.CINone,
-		Statuses: c.Settings.Statuses, Labels: c.Settings.Labels, Told: told, Clock: c.Clock, Logger: c.Logger})
+		Statuses: c.Settings.Statuses, Labels: c.Settings.Labels, Told: told, ToldOfPeople: toldOfPeople, Clock: c.Clock, Logger: c.Logger})
 	return b, nil
 }
 

@@ -89,22 +89,37 @@ func (f *Forge) Webhook(ctx context.Context, header http.Header, body io.Reader)
 		return forge.Wake{}, fmt.Errorf("the driver %s reads no webhooks", b.server.Kind())
 	}
 	wake, err := server.Webhook(header, body, f.secret())
-	if err == nil && wake.Commit != "" {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.told = f.config.Clock()
+	if err != nil || wake.Nothing() {
+		return wake, err
 	}
-	return wake, err
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if wake.Commit != "" {
+		f.told = f.config.Clock()
+	} else {
+		f.toldOf = f.config.Clock()
+	}
+	return wake, nil
 }
 
-// toldFor is how long one webhook about a check shows that the server sends them.
-const toldFor = time.Hour
+// toldFor is how long one webhook about a check shows that the server sends them, and toldOfFor one about an issue or a pull request, which are rarer.
+const (
+	toldFor   = time.Hour
+	toldOfFor = 24 * time.Hour
+)
 
 // toldOfChecks reports whether webhooks tell this process of checks. One that came shows it; that some are configured doesn't.
 func (f *Forge) toldOfChecks() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return !f.told.IsZero() && f.config.Clock().Sub(f.told) < toldFor
+}
+
+// toldOfPeople reports the same of what people do.
+func (f *Forge) toldOfPeople() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.toldOf.IsZero() && f.config.Clock().Sub(f.toldOf) < toldOfFor
 }
 
 // Use is what all processes asked of the server with the credentials of this one.

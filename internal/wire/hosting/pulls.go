@@ -74,6 +74,25 @@ func (f *Forge) Reply(ctx context.Context, number int, thread, key, body string)
 	return err
 }
 
+// Reported looks for failed checks on a pull request's head.
+func (f *Forge) Reported(ctx context.Context, number int) (forge.Check, error) {
+	b, err := f.open(ctx)
+	if err != nil {
+		return forge.Check{}, err
+	}
+	check, err := b.forge.Reported(ctx, number)
+	return check, b.explained(err, readVerdicts)
+}
+
+// Describe replaces the text of a pull request.
+func (f *Forge) Describe(ctx context.Context, number int, body string) error {
+	b, err := f.open(ctx)
+	if err == nil {
+		err = b.explained(b.forge.Describe(ctx, number, body), writePulls)
+	}
+	return err
+}
+
 // ClosePullRequest closes a pull request without a merge.
 func (f *Forge) ClosePullRequest(ctx context.Context, number int) error {
 	b, err := f.open(ctx)

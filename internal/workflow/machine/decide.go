@@ -155,7 +155,7 @@ func clone(r workflow.Run) workflow.Run {
 	j := &r.Details
 	j.Phases, j.Pending = slices.Clone(j.Phases), slices.Clone(j.Pending)
 	j.SavedWork, j.Moves = slices.Clip(j.SavedWork), slices.Clone(j.Moves)
-	j.Findings, j.Flags, j.Evidence = slices.Clone(j.Findings), slices.Clip(j.Flags), slices.Clip(j.Evidence)
+	j.Findings, j.Flags, j.Evidence = slices.Clone(j.Findings), slices.Clip(j.Flags), slices.Clone(j.Evidence)
 	if j.SetUp != nil {
 		setUp := *j.SetUp
 		setUp.Errors, setUp.Ran, setUp.Verified = slices.Clone(setUp.Errors), slices.Clone(setUp.Ran), slices.Clone(setUp.Verified)

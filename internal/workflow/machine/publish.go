@@ -122,6 +122,9 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 		if e.Check != "" { // the forge judged the commit
 			seen.Purpose, seen.Tree, seen.Check = "check on the forge", "", e.Check
 		}
+		j.Evidence = slices.DeleteFunc(j.Evidence, func(known workflow.Evidence) bool { // of a candidate that was tested before, the forge remembers the result
+			return known.Purpose == seen.Purpose && seen.Tree != "" && known.Tree == seen.Tree && known.LogPath == seen.LogPath
+		})
 		j.Evidence = append(j.Evidence, seen)
 	}
 	if m.answered.Kind == workflow.WatchChecks && !j.ApprovedHere() {
@@ -244,6 +247,9 @@ func (m *machine) awaitPeople(e workflow.ChecksEnded) bool {
 	}
 	j.PullRequest.Awaits = awaits
 	until := m.now.Add(min(firstLook<<min(j.Used.Parks, 8), lastLook))
+	if e.Again.After(until) {
+		until = e.Again
+	}
 	j.Used.Parks++
 	j.ParkedUntil = &until
 	m.order(m.answered)
@@ -252,7 +258,7 @@ func (m *machine) awaitPeople(e workflow.ChecksEnded) bool {
 	return true
 }
 
-// The first and the longest time between two looks for what people did.
+// The first and the longest time between two looks for what people did, if the forge names none.
 const (
 	firstLook = 10 * time.Second
 	lastLook  = 5 * time.Minute
