@@ -399,6 +399,32 @@ func TestRequestsOfOtherSitesAreRefused(t *testing.T) {
 	}
 }
 
+func TestBehindAProxyWithACertificateTheBrowserAndTheClientCount(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *access.Config, c *config.Serve) { c.Names = []string{"box.example.org"} })
+	path, err := s.Ticket(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := s.browser()
+	_, _, h := b.does("GET", path, "", "Host: box.example.org", "X-Forwarded-For: 192.0.2.66, 2001:db8::7")
+	cookie, rest, _ := strings.Cut(h.Get("Set-Cookie"), ";")
+	if !strings.HasPrefix(cookie, "__Host-signalbox=") || !strings.Contains(rest, "Secure") {
+		t.Errorf("the cookie is %s;%s", cookie, rest)
+	}
+	b.wants(http.StatusOK, "GET", "/", "", "Host: box.example.org", "Cookie: "+cookie, "Connection: Upgrade", "Upgrade: websocket", "Origin: https://box.example.org")
+	b.wants(http.StatusForbidden, "GET", "/", "", "Host: box.example.org", "Cookie: "+cookie, "Connection: Upgrade", "Upgrade: websocket", "Origin: http://box.example.org")
+	for range 10 {
+		b.does("POST", "/login", "token=sbx_a_b", "Host: box.example.org", "X-Forwarded-For: 192.0.2.66")
+	}
+	b.wants(http.StatusTooManyRequests, "POST", "/login", "token=sbx_a_b", "Host: box.example.org", "X-Forwarded-For: 192.0.2.1, 192.0.2.66")
+	b.wants(http.StatusForbidden, "POST", "/login", "token=sbx_a_b", "Host: box.example.org", "X-Forwarded-For: 192.0.2.66, 192.0.2.1")
+	b.wants(http.StatusForbidden, "POST", "/login", "token=sbx_a_b", "X-Forwarded-For: 192.0.2.66") // not by the proxy
+	if from := s.records()[0]["from"]; from != "2001:db8::" {
+		t.Errorf("the login came from %v", from)
+	}
+}
+
 func TestEveryAnswerForbidsWhatAPageDoesNotNeed(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

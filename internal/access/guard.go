@@ -137,7 +137,7 @@ func (g *Guard) user(r *http.Request, s *config.Serve) (u User, page string, err
 		if !strings.EqualFold(kind, "Bearer") {
 			return u, "", errRefused
 		}
-		u, err = g.tokenUser(r.Context(), s, strings.TrimSpace(token), clientOf(r.RemoteAddr))
+		u, err = g.tokenUser(r.Context(), s, strings.TrimSpace(token), wayOf(r).client)
 		return u, "", err
 	}
 	if u = g.sessionUser(r, s); u.May(Viewer) {
@@ -184,7 +184,8 @@ func (g *Guard) admit(next func(http.ResponseWriter, *http.Request, *config.Serv
 			http.Error(w, "the settings of serve can't be read", http.StatusServiceUnavailable)
 			return
 		}
-		setHeaders(w.Header(), r.TLS != nil)
+		r = arrived(r, &s)
+		setHeaders(w.Header(), wayOf(r).secure)
 		if status, why := g.refuses(r, &s); why != "" {
 			http.Error(w, why, status)
 			return
@@ -211,7 +212,7 @@ func (g *Guard) refuses(r *http.Request, s *config.Serve) (status int, why strin
 		return http.StatusForbidden, "another site sent this request"
 	}
 	if upgrades(r) {
-		if scheme, host, _ := strings.Cut(r.Header.Get("Origin"), "://"); host != r.Host || (scheme == "https") != (r.TLS != nil) {
+		if scheme, host, _ := strings.Cut(r.Header.Get("Origin"), "://"); host != r.Host || (scheme == "https") != wayOf(r).secure {
 			return http.StatusForbidden, "another site sent this request"
 		}
 	}
@@ -223,13 +224,45 @@ func upgrades(r *http.Request) bool {
 	return r.Header.Get("Upgrade") != "" || r.Method == http.MethodConnect
 }
 
-// serves reports whether we have a name: one that another site's DNS leads here is not ours.
-func serves(name string, s *config.Serve) bool {
+// way is how a request came here: whether the browser sees TLS, and from which client.
+type way struct {
+	secure bool
+	client string
+}
+
+type wayKey struct{}
+
+// arrived keeps a request's way with it. A name of ours at a server of this machine without a certificate is a proxy's, which has one: the proxy says
+// which client it is.
+func arrived(r *http.Request, s *config.Serve) *http.Request {
+	at := way{secure: r.TLS != nil, client: clientOf(r.RemoteAddr)}
+	if !at.secure && s.TLS.Certificate == "" && slices.Contains(s.Names, hostOf(r.Host)) {
+		at.secure = true
+		passed := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
+		if last := strings.TrimSpace(passed[strings.LastIndexByte(passed, ',')+1:]); net.ParseIP(last) != nil { // the proxy adds its own at the end
+			at.client = clientOf(net.JoinHostPort(last, "0"))
+		}
+	}
+	return r.WithContext(context.WithValue(r.Context(), wayKey{}, at))
+}
+
+func wayOf(r *http.Request) way {
+	at, _ := r.Context().Value(wayKey{}).(way)
+	return at
+}
+
+// hostOf is the host in a Host header.
+func hostOf(name string) string {
 	host, _, err := net.SplitHostPort(name)
 	if err != nil {
 		host = strings.Trim(name, "[]")
 	}
-	host = strings.ToLower(host)
+	return strings.ToLower(host)
+}
+
+// serves reports whether we have a name: one that another site's DNS leads here is not ours.
+func serves(name string, s *config.Serve) bool {
+	host := hostOf(name)
 	if slices.Contains(s.Names, host) {
 		return true
 	}

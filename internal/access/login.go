@@ -64,7 +64,7 @@ func (g *Guard) enter(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not ahead of time", http.StatusServiceUnavailable)
 		return
 	}
-	client := clientOf(r.RemoteAddr)
+	client := wayOf(r).client
 	right, err := false, errTooMany
 	if g.tokens.may(client, g.Now()) {
 		right, err = g.redeem(r.Context(), r.URL.Query().Get("token"))
@@ -88,7 +88,7 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request, s *config.Serve) {
 		return
 	}
 	token := strings.TrimSpace(r.PostForm.Get("token"))
-	u, err := g.tokenUser(r.Context(), s, token, clientOf(r.RemoteAddr))
+	u, err := g.tokenUser(r.Context(), s, token, wayOf(r).client)
 	switch {
 	case errors.Is(err, errRefused):
 		g.record(r, User{}, "login", "a token", err)
@@ -131,7 +131,7 @@ func loginOf(r *http.Request, secret string) Login {
 
 // serverOf is our address, as the browser has it.
 func serverOf(r *http.Request) string {
-	if r.TLS != nil {
+	if wayOf(r).secure {
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host
@@ -235,7 +235,7 @@ func (g *Guard) record(r *http.Request, u User, what, detail string, err error) 
 
 // acting is the context of a request in which a user acts.
 func (g *Guard) acting(r *http.Request, u User) context.Context {
-	from := origin{clientOf(r.RemoteAddr), r.UserAgent()}
+	from := origin{wayOf(r).client, r.UserAgent()}
 	return context.WithValue(With(r.Context(), u), originKey{}, from)
 }
 

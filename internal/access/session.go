@@ -134,7 +134,7 @@ const (
 )
 
 func cookieName(r *http.Request, name string) string {
-	if r.TLS != nil {
+	if wayOf(r).secure {
 		return "__Host-" + name
 	}
 	_, port, _ := net.SplitHostPort(r.Host)
@@ -150,7 +150,7 @@ func (g *Guard) cookie(r *http.Request, name string) string {
 }
 
 func (g *Guard) setCookie(w http.ResponseWriter, r *http.Request, name, value string, ends time.Time) {
-	c := &http.Cookie{Name: cookieName(r, name), Value: value, Path: "/", Expires: ends, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode}
+	c := &http.Cookie{Name: cookieName(r, name), Value: value, Path: "/", Expires: ends, HttpOnly: true, Secure: wayOf(r).secure, SameSite: http.SameSiteStrictMode}
 	if name == loginCookie { // the browser comes back with it from another site
 		c.SameSite = http.SameSiteLaxMode
 	}

@@ -272,6 +272,9 @@ func TestALoginAtAProviderThatIsNotWhatItShouldBeIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = response.Body.Close()
+		if kept := response.Request.Response.Header.Get("Set-Cookie"); !strings.Contains(kept, "SameSite=Lax") || !strings.Contains(kept, "HttpOnly") {
+			t.Errorf("the browser comes back from another site with %q", kept) // Strict would not be sent
+		}
 		return response.Header.Get("Location")
 	}
 	thief, victim := stops(), stops()
