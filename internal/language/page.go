@@ -130,6 +130,7 @@ var pages = map[string]text{
 	"none-blocked":     {"No environment is blocked.", "停止中の環境はありません。"},
 	"no-environments":  {"There is no environment.", "環境はありません。"},
 	"reason":           {"Reason", "理由"},
+	"phase":            {"Phase", "フェーズ"},
 	"suggested":        {"Suggested", "対処"},
 	"since":            {"Since", "開始"},
 	"last-used":        {"Last used", "最終使用"},

@@ -108,7 +108,9 @@ func (v *visit) diff() (page, error) {
 	}
 	if view.Step == "" && view.Only == "" && r.AsksForApproval() && !at.Interrupted {
 		view.Decides = true
-		view.Orders = slices.DeleteFunc(v.project.orders(v.lang, w.app, r, app.NextSteps(r, false), false), func(o order) bool { return o.Verb != string(workflow.VerbApprove) })
+		view.Orders = slices.DeleteFunc(v.project.orders(v.lang, w.app, r, app.NextSteps(r, false), false), func(o order) bool {
+			return o.Verb != string(workflow.VerbApprove) && !strings.Contains(o.Command, " "+string(workflow.VerbApprove)+" ")
+		})
 	}
 	return page{Title: v.Say("change") + " #" + view.Number, Name: "board", Content: &view, Keys: diffKeys}, nil
 }

@@ -4,12 +4,15 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"signalbox/internal/access"
 	"signalbox/internal/app"
 	"signalbox/internal/app/apptest"
+	"signalbox/internal/language"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -108,5 +111,32 @@ func TestWhatElsePeopleLookAt(t *testing.T) {
 	}
 	if _, err := os.Stat(v.Root + "/" + store.RunDir(workflow.RefOf(&run))); err != nil {
 		t.Error(err)
+	}
+}
+
+var asked = regexp.MustCompile(`\.(?:says|Say|Page)\("([^"]*)"[,)]`)
+
+func TestEveryTextThatCodeAsksForExists(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := 0
+	for _, file := range files {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range asked.FindAllStringSubmatch(string(code), -1) {
+			for name := range strings.FieldsSeq(m[1]) {
+				if names++; !language.HasPage(name) {
+					t.Errorf("%s asks for a text %q, which isn't there", file, name)
+				}
+			}
+		}
+	}
+	if names < 100 {
+		t.Fatalf("only %d names of texts are found: this test looks in the wrong place", names)
 	}
 }
