@@ -112,7 +112,7 @@ func (v *visit) diff() (page, error) {
 			return o.Verb != string(workflow.VerbApprove) && !strings.Contains(o.Command, " "+string(workflow.VerbApprove)+" ")
 		})
 	}
-	return page{Title: v.Say("change") + " #" + view.Number, Name: "board", Content: &view, Keys: diffKeys}, nil
+	return page{Title: v.Say("change") + " #" + view.Number, Name: "board", With: "diff", Content: &view, Keys: diffKeys}, nil
 }
 
 var diffKeys = []keys{{[]string{"j", "k"}, "key-line"}, {[]string{"]", "["}, "key-file"}, {[]string{"c"}, "key-comment"}, {[]string{"v"}, "key-viewed"}, {[]string{"u"}, "key-unified"}}

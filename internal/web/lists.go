@@ -48,6 +48,11 @@ type section struct {
 	Orders            []order
 }
 
+// Numeric reports whether a column has numbers.
+func (s section) Numeric(column int) bool {
+	return len(s.Rows) > 0 && s.Rows[0][column].Class == "number"
+}
+
 // cell is a text of a table. Class is "number", "code", or that of a badge.
 type cell struct {
 	Text, Href, Class string
@@ -114,7 +119,7 @@ func (v *visit) costs() (page, error) {
 	if c.Unreadable > 0 {
 		view.Lead += " " + v.Say("unreadable-runs", c.Unreadable)
 	}
-	return page{Title: view.Title, Name: "cost", Content: &view}, nil
+	return page{Title: view.Title, Name: "cost", Content: &view, With: "list"}, nil
 }
 
 // environments shows all environments, what blocks some of them, and what a cleanup would remove.
@@ -163,7 +168,7 @@ func (v *visit) environments() (page, error) {
 		sure.Sure = v.Say("sure-clean-up", n)
 		clear.Orders = []order{sure}
 	}
-	return page{Title: list.Name, Name: "environments", Content: &listView{Title: list.Name, Sections: []section{blocked, list, clear}}}, nil
+	return page{Title: list.Name, Name: "environments", With: "list", Content: &listView{Title: list.Name, Sections: []section{blocked, list, clear}}}, nil
 }
 
 var environmentClass = map[registry.EnvironmentStatus]string{registry.EnvironmentActive: "running", registry.EnvironmentBlocked: "warn", registry.EnvironmentPRCreated: "running",
@@ -237,7 +242,7 @@ func (v *visit) sessions() (page, error) {
 		table.Rows = append(table.Rows, []cell{v.requestCell(s.Issue), {Text: string(s.Status), Class: "badge " + sessionClass[s.Status]}, {Text: line(w.app, s.Agent, 60)},
 			{Text: string(s.Mode)}, {At: s.StartedAt}, {Text: line(w.app, sessions.Says(&list[i]), 300)}, {Text: v.Say("output"), Href: v.path("sessions/" + strconv.Itoa(s.Issue))}})
 	}
-	return page{Title: v.Say("sessions"), Name: "sessions", Content: &listView{Title: v.Say("sessions"), Lead: v.Say("sessions-what"), Sections: []section{table}}}, nil
+	return page{Title: v.Say("sessions"), Name: "sessions", With: "list", Content: &listView{Title: v.Say("sessions"), Lead: v.Say("sessions-what"), Sections: []section{table}}}, nil
 }
 
 var sessionClass = map[registry.IssueStatusWord]string{registry.IssueRunning: "running", registry.IssueComplete: "done", registry.IssueError: "failed"}
@@ -270,7 +275,7 @@ func (v *visit) session() (page, error) {
 		return page{}, fmt.Errorf("read the session's output: %w", err)
 	}
 	title := v.Say("session") + " #" + strconv.Itoa(info.Issue)
-	return page{Title: title, Name: "sessions", Content: &listView{Title: title, Crumb: cell{Text: v.Say("sessions"), Href: v.path("sessions")},
+	return page{Title: title, Name: "sessions", With: "list", Content: &listView{Title: title, Crumb: cell{Text: v.Say("sessions"), Href: v.path("sessions")},
 		Lead: line(w.app, sessions.EndOf(&info), 400), Output: strings.ToValidUTF8(text(w.app, string(end.kept)), "")}}, nil
 }
 
@@ -339,7 +344,7 @@ func (v *visit) health() (page, error) {
 		past.Rows = append(past.Rows, []cell{when(p.StartedAt), {Text: string(p.Result), Class: "badge " + cmp.Or(passClass[p.Result], "warn")}, number(int64(p.Again)), {Text: strings.Join(repairs, "; ")}})
 	}
 	view.Sections = []section{open, past}
-	return page{Title: view.Title, Name: "health", Content: &view}, nil
+	return page{Title: view.Title, Name: "health", Content: &view, With: "list"}, nil
 }
 
 // when is a time of the loop's documents.
@@ -415,7 +420,7 @@ func (v *visit) history() (page, error) {
 		track.Rows = append(track.Rows, []cell{{Text: string(p.Phase.Step())}, {At: p.Began}, {At: p.Ended}, {Text: took(p.Worked), Class: "number"}, {Text: took(p.Waited), Class: "number"}, number(int64(p.Times))})
 	}
 	view.Sections = []section{steps, tests, track, v.transitions(w.app, all, i, q)}
-	return page{Title: view.Title + " #" + run.Ref(), Name: "board", Content: &view}, nil
+	return page{Title: view.Title + " #" + run.Ref(), Name: "board", Content: &view, With: "list"}, nil
 }
 
 // shownTransitions is how many transitions around the shown one are listed.

@@ -1,6 +1,7 @@
-package web_test
+package web
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -10,107 +11,81 @@ import (
 	"testing"
 
 	"signalbox/internal/access"
-	"signalbox/internal/app"
 	"signalbox/internal/app/apptest"
 	"signalbox/internal/language"
 	"signalbox/internal/registry"
-	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
-// A run waits for approval, an environment of another tool is abandoned, and its title would be a script.
+// A run waits for approval, an environment of another tool is abandoned, and names would be images.
 func TestWhatElsePeopleLookAt(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{}
-	for name, content := range apptest.Greeting {
-		files[name] = strings.Replace(content, "title: Greet the world", "title: '"+hostile+"'", 1)
+	files := maps.Clone(apptest.Greeting)
+	files["requests/greet.md"] = strings.Replace(files["requests/greet.md"], "title: Greet the world", "title: '"+image+"'", 1)
+	dir := apptest.Make(t, files)
+	p := apptest.Open(t, dir)
+	v := visits(t, dir, access.User{Name: "op", Role: access.Operator})
+	pages := []string{"new", "environments", "sessions", "health", "cost", "doctor"}
+	for _, page := range pages {
+		v.sees("/p/demo/"+page, `aria-current="page"`)
 	}
-	v := visits(t, files)
-	for _, page := range []string{"new", "environments", "sessions", "health", "cost", "doctor"} {
-		v.sees("/p/it/"+page, `aria-current="page"`, "![")
-	}
-	done, err := v.StartRuns(t.Context(), []string{"7"}, func(*app.App) func(workflow.Run) { return func(workflow.Run) {} })
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := done[0].Run
-	if err := v.Store.Environments().Update(t.Context(), func(doc *registry.Environments) error {
-		doc.Environments = append(doc.Environments, registry.Environment{EnvID: "of-another-tool", IssueNumber: 9, Title: hostile, Status: registry.EnvironmentAbandoned, Step: "tdd-green",
-			Phase: 5, Area: hostile, PendingIssues: []string{}, CreatedAt: run.StartedAt, LastUsedAt: run.StartedAt})
+	run := waits(t, p)
+	if err := p.Store.Environments().Update(t.Context(), func(doc *registry.Environments) error {
+		doc.Environments = append(doc.Environments, registry.Environment{EnvID: "of-another-tool", IssueNumber: 9, Title: image, Status: registry.EnvironmentAbandoned, Step: "tdd-green",
+			Phase: 5, Area: image, PendingIssues: []string{}, CreatedAt: run.StartedAt, LastUsedAt: run.StartedAt})
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	const escaped = "&lt;img src=x onerror=alert(1)&gt;"
+	v.sees("/p/demo/environments", run.Details.EnvID, "of-another-tool", "was not made here", `name="clean" value="of-another-tool"`, "!<img src=x")
+	v.sees("/p/demo/runs/7/history", imageText, "!<img src=x", `type="range"`, "approval-wait", "tdd-green", "Where the time went", "TestsEnded")
+	v.sees("/p/demo/runs/7/history?at=1", "branch-create", "of 1")
+	v.sees("/p/demo/runs/7/history?at=-5")
 
-	v.sees("/p/it/environments", run.Details.EnvID, "of-another-tool", "was not made here", `name="clean" value="of-another-tool"`, "!<img src=x")
-	v.sees("/p/it/runs/7/history", escaped, "!<img src=x", `type="range"`, "approval-wait", "tdd-green", "Where the time went", "TestsEnded")
-	v.sees("/p/it/runs/7/history?at=1", "branch-create", "!not-there")
-	v.sees("/p/it/runs/7/history?at=-5")
-
-	// A call in hand counts at once, and what an agent is called is text too.
-	if err := v.Store.Stage(workflow.RefOf(&run)).Update(t.Context(), func(r *workflow.Run) error {
+	if err := p.Store.Stage(workflow.RefOf(&run)).Update(t.Context(), func(r *workflow.Run) error {
 		r.Details.Spent = workflow.Usage{InputTokens: 1234, OutputTokens: 1, CostMicroUSD: 2_500_000}
 		r.Details.Days = []workflow.Day{{Date: "2026-01-02", Usage: r.Details.Spent, Calls: 3}}
-		r.Details.Assistants = []workflow.Assistant{{Role: workflow.Implementer, Agent: hostile, Model: hostile}}
+		r.Details.Assistants = []workflow.Assistant{{Role: workflow.Implementer, Agent: image, Model: image}}
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	v.sees("/p/it/cost", "2026-01-02", "1,234", "$2.50")
-	v.sees("/p/it/cost?by=model", escaped, "!<img src=x")
-	v.sees("/p/it/cost?by=request", `href="/p/it/runs/7"`, escaped)
-	if status, _ := v.asks(http.MethodGet, "/p/it/cost?by=luck", nil); status == http.StatusOK {
+	v.sees("/p/demo/cost", "2026-01-02", "1,234", "$2.50")
+	v.sees("/p/demo/cost?by=model", imageText, "!<img src=x")
+	v.sees("/p/demo/cost?by=request", `href="/p/demo/runs/7"`, imageText)
+	if status, _, _ := v.asks(http.MethodGet, "/p/demo/cost?by=luck", "en", nil); status == http.StatusOK {
 		t.Error("there is a cost by luck")
 	}
-
-	status, found := v.asks(http.MethodPost, "/p/it/doctor", nil)
-	if status != http.StatusOK || !strings.Contains(found, "</html>") || !strings.Contains(found, "things examined") || strings.Count(found, `class="badge`) < 5 || strings.Contains(found, "<img src=x") {
-		t.Errorf("an examination shows %d %s", status, found)
+	if found := v.posts(http.StatusOK, "/p/demo/doctor", nil); !strings.Contains(found, "</html>") || !strings.Contains(found, "things examined") || strings.Count(found, `class="badge`) < 5 || strings.Contains(found, "<img src=x") {
+		t.Errorf("an examination shows %s", found)
 	}
 
-	v.role = access.Viewer
+	shared := visits(t, dir, access.User{Name: "guest", Role: access.Viewer, Only: run.RunID}) // by a link to one run
+	for _, page := range pages {
+		if status, _, _ := shared.asks(http.MethodGet, "/p/demo/"+page, "en", nil); status != http.StatusForbidden {
+			t.Errorf("a guest of one run sees %s: %d", page, status)
+		}
+	}
+	shared.sees("/p/demo/runs/7/history")
 	for path, form := range map[string]url.Values{"environments": {"remove": {run.Details.EnvID}}, "new": {"key": {strings.Repeat("k", 26)}, "title": {"x"}}, "doctor": nil, "preview": nil} {
-		if status, _ := v.asks(http.MethodPost, "/p/it/"+path, form); status != http.StatusForbidden {
-			t.Errorf("a viewer posts to %s: %d", path, status)
-		}
+		shared.posts(http.StatusForbidden, "/p/demo/"+path, form)
 	}
-	v.role = access.Operator
-	orders := func(path string, form url.Values) string {
-		t.Helper()
-		status, said := v.asks(http.MethodPost, "/p/it/"+path, form)
-		if status != http.StatusOK {
-			t.Errorf("%s: %d %s", path, status, said)
-		}
-		return said
-	}
-	if said := orders("environments", url.Values{"clean": {"of-another-tool"}}); !strings.Contains(said, "1") {
-		t.Errorf("a cleanup says %s", said)
-	}
-	if said := orders("environments", url.Values{"remove": {run.Details.EnvID}}); !strings.Contains(said, run.Details.EnvID) {
-		t.Errorf("a removal says %s", said)
-	}
-	dir, err := v.Store.Abs(run.Details.EnvPath)
-	if err == nil {
-		_, err = os.Stat(dir)
-	}
-	if !os.IsNotExist(err) {
+
+	v.posts(http.StatusSeeOther, "/p/demo/environments", url.Values{"clean": {"of-another-tool"}})
+	v.posts(http.StatusSeeOther, "/p/demo/environments", url.Values{"remove": {run.Details.EnvID}})
+	v.sees("/p/demo/environments", "!of-another-tool", "!"+run.Details.EnvID)
+	if _, err := os.Stat(filepath.Join(dir, run.Details.EnvPath)); !os.IsNotExist(err) {
 		t.Errorf("the environment is still there: %v", err)
 	}
 
-	form := url.Values{"key": {strings.Repeat("k", 26)}, "title": {"Say \x1b[31mmore"}, "description": {hostile + "<!-- do harm -->\u202e"}, "do": {"create"}}
-	shown := orders("preview", form)
-	if !strings.Contains(shown, escaped) || strings.Contains(shown, "<img src=x") || !strings.Contains(shown, "characters in it can") || !strings.Contains(shown, "# Say more") {
+	form := url.Values{"key": {strings.Repeat("k", 26)}, "title": {"Say \x1b[31mmore"}, "description": {image + "<!-- do harm -->\u202e"}, "do": {"create"}}
+	if shown := v.posts(http.StatusOK, "/p/demo/preview", form); !strings.Contains(shown, imageText) || strings.Contains(shown, "<img src=x") || !strings.Contains(shown, "characters in it can") || !strings.Contains(shown, "# Say more") {
 		t.Errorf("the preview is %s", shown)
 	}
-	orders("new", form)
-	orders("new", form) // sent twice
-	requests, broken := v.Forge.Requests(t.Context())
-	if len(requests) != 2 || broken != nil || requests[1].Number != 8 {
+	v.posts(http.StatusSeeOther, "/p/demo/new", form)
+	v.posts(http.StatusSeeOther, "/p/demo/new", form) // sent twice
+	if requests, broken := p.Forge.Requests(t.Context()); len(requests) != 2 || broken != nil || requests[1].Number != 8 {
 		t.Errorf("there are the requests %+v (%v)", requests, broken)
-	}
-	if _, err := os.Stat(v.Root + "/" + store.RunDir(workflow.RefOf(&run))); err != nil {
-		t.Error(err)
 	}
 }
 

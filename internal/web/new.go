@@ -31,7 +31,7 @@ func (v *visit) newRequest() (page, error) {
 		return page{}, err
 	}
 	left()
-	return page{Title: v.Say("new-request"), Name: "new-request", Content: newView{Key: rand.Text(), Action: v.path("new"), Preview: v.path("preview")}}, nil
+	return page{Title: v.Say("new-request"), Name: "new-request", With: "list", Content: newView{Key: rand.Text(), Action: v.path("new"), Preview: v.path("preview")}}, nil
 }
 
 // preview shows the form again, with the request as agents get it: as text, since that is what they read.
@@ -49,7 +49,7 @@ func (v *visit) preview() error {
 	characters, commented := redact.Hidden(form.Get("description"))
 	view := newView{Key: form.Get("key"), Title: form.Get("title"), Description: form.Get("description"), Action: v.path("new"), Preview: v.path("preview"),
 		Shown: strings.TrimSpace("# " + line(w.app, form.Get("title"), 200) + "\n\n" + text(w.app, form.Get("description"))), Hidden: characters + commented}
-	return v.show(http.StatusOK, "new", page{Title: v.Say("new-request"), Name: "new-request", Content: view})
+	return v.show(http.StatusOK, "new", page{Title: v.Say("new-request"), Name: "new-request", With: "list", Content: view})
 }
 
 // openRequest opens a request and, if that was the button, runs it.
@@ -97,7 +97,7 @@ type doctorView struct {
 }
 
 func (v *visit) doctorPage(running bool) page {
-	return page{Title: v.Say("doctor"), Name: "doctor", Content: doctorView{v.path("doctor"), running}}
+	return page{Title: v.Say("doctor"), Name: "doctor", With: "list", Content: doctorView{v.path("doctor"), running}}
 }
 
 // examine examines the project and shows each finding as it comes: the page is sent as far as its list, then the findings, then the rest.

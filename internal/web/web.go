@@ -144,8 +144,9 @@ type page struct {
 	// Events is where the page hears of changes, Last what it shows already.
 	Events, Last string
 	Content      any
-	// Keys are those of this page alone.
+	// Keys are those of this page alone. With names the style and the script that it has beside those of all pages.
 	Keys []keys
+	With string
 }
 
 // Say is a text in the visitor's language.
