@@ -35,6 +35,8 @@ type project struct {
 	begun   atomic.Int64
 	failed  atomic.Int64
 	traced  chan workflow.RunRef
+	// looking has one look at a time, so that what was read earlier never replaces what was read later.
+	looking sync.Mutex
 
 	mu  sync.Mutex
 	app *app.App
@@ -55,8 +57,9 @@ type project struct {
 type card struct {
 	column board.Column
 	// works: a process works on it, and needs a slot.
-	works bool
-	held  bool
+	works  bool
+	held   bool
+	merged bool
 	// cutOff: it should move and no process works on it; it is continued from then on.
 	cutOff bool
 	then   time.Time
@@ -178,6 +181,8 @@ func (p *project) start(ctx context.Context) (a *app.App, changed <-chan string,
 
 // look reads a request's run, or with "" all of them and the requests.
 func (p *project) look(ctx context.Context, a *app.App, id string) {
+	p.looking.Lock()
+	defer p.looking.Unlock()
 	var cards []board.Card
 	var err error
 	if id == "" {
@@ -205,22 +210,29 @@ func (p *project) look(ctx context.Context, a *app.App, id string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if id == "" {
+	changed := id == ""
+	if changed {
 		p.requests = requests
 	}
 	for i := range cards {
 		if c := &cards[i]; c.RunID != "" {
-			p.cards[c.RequestID] = cardOf(c)
+			now := cardOf(c)
+			was, known := p.cards[c.RequestID]
+			changed = changed || !known || now != was
+			p.cards[c.RequestID] = now
 			p.ended(c.RequestID)
 		}
 	}
-	p.wake()
+	if changed { // most changes of a run are none of what may begin
+		p.wake()
+	}
 }
 
 func cardOf(c *board.Card) card {
 	k := card{column: c.Column}
 	if r := c.Run; r != nil {
 		k.cutOff = c.Interrupted
+		k.merged = r.State == workflow.Done
 		k.held = r.UnderWay() && !c.Interrupted
 		parked := r.Details.ParkedUntil
 		k.works = k.held && parked == nil
@@ -264,14 +276,18 @@ func (p *project) standing() (working, slots int, ready []string) {
 		add(id, time.Time{})
 	}
 	working = len(p.begins)
-	for _, id := range slices.Sorted(maps.Keys(p.cards)) {
-		c := p.cards[id]
+	var cutOff []string
+	for id, c := range p.cards {
 		if c.works && !p.begins[id] {
 			working++
 		}
 		if c.cutOff {
-			add(id, c.then)
+			cutOff = append(cutOff, id)
 		}
+	}
+	slices.Sort(cutOff)
+	for _, id := range cutOff {
+		add(id, p.cards[id].then)
 	}
 	for i := range p.requests {
 		if r := &p.requests[i]; p.mayBegin(r) {
@@ -294,7 +310,9 @@ func (p *project) mayBegin(r *forge.Request) bool {
 		return false
 	}
 	return !slices.ContainsFunc(r.DependsOn, func(ref string) bool {
-		return !slices.ContainsFunc(p.requests, func(o forge.Request) bool { return o.Closed && (o.ID == ref || strconv.Itoa(o.Number) == ref) })
+		return !slices.ContainsFunc(p.requests, func(o forge.Request) bool {
+			return (o.Closed || p.cards[o.ID].merged) && (o.ID == ref || strconv.Itoa(o.Number) == ref)
+		})
 	})
 }
 

@@ -57,10 +57,10 @@ func TestWhatMayBegin(t *testing.T) {
 	p := served(s, "p", 9, 0, now)
 	p.requests = []forge.Request{{ID: "auto", Number: 1, Auto: true}, {ID: "manual", Number: 2}, {ID: "labelled", Number: 3, Labels: []string{"go"}},
 		{ID: "closed", Number: 4, Auto: true, Closed: true}, {ID: "after", Number: 5, Auto: true, DependsOn: []string{"4"}}, {ID: "waits", Number: 6, Auto: true, DependsOn: []string{"1"}},
-		{ID: "has", Number: 7, Auto: true}}
-	p.cards = map[string]card{"has": {column: "needs_you"}, "cut": {cutOff: true}, "parked": {cutOff: true, then: now.Add(time.Hour)}, "held": {held: true, works: true}}
+		{ID: "has", Number: 7, Auto: true}, {ID: "next", Number: 8, Auto: true, DependsOn: []string{"7"}}}
+	p.cards = map[string]card{"has": {column: "done", merged: true}, "cut": {cutOff: true}, "parked": {cutOff: true, then: now.Add(time.Hour)}, "held": {held: true, works: true}}
 	working, _, ready := p.standing()
-	if working != 1 || !slices.Equal(ready, []string{"cut", "auto", "labelled", "after"}) {
+	if working != 1 || !slices.Equal(ready, []string{"cut", "auto", "labelled", "after", "next"}) {
 		t.Errorf("%d work, and ready are %v", working, ready)
 	}
 	for _, pause := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second} { // of a run that is cut off again and again
