@@ -82,20 +82,24 @@ func run(a *command.Invocation) error {
 	if err := o.over(settings); err != nil {
 		return &problem.Error{Err: err, Code: problem.Usage}
 	}
-	folders, err := absolute(o.folders, settings.Projects, a.Opener.Dir)
+	s := &secrets{}
+	log := o.logger(a, s)
+	roots, err := folders(o.folders, settings.Projects, a.Opener.Dir, func(err error) { log.Warn("a project is left out", "err", err) })
 	if err != nil {
 		return err
 	}
 	if o.unit {
-		a.Print("%s", serve.Unit(program, o.words(folders), os.Getenv("PATH")))
+		if len(o.folders) == 0 && len(settings.Projects) > 0 {
+			roots = nil // what the user's configuration says when it starts
+		}
+		a.Print("%s", serve.Unit(program, o.words(roots), os.Getenv("PATH")))
 		return nil
 	}
-	s := &secrets{}
-	c := serve.Config{Program: program, AtOnce: settings.MaxParallel, Labels: settings.Labels, System: system, Hide: s.hide, Log: o.logger(a, s)}
+	c := serve.Config{Program: program, AtOnce: settings.MaxParallel, Labels: settings.Labels, System: system, Hide: s.hide, Log: log}
 	if c.Traces, err = trace.FromEnv(a.Opener.Env); err != nil {
 		return &problem.Error{Err: err, Code: problem.Usage}
 	}
-	c.Projects = projects(a, folders, s, c.Log)
+	c.Projects = projects(a, roots, s, log)
 	if settings.Metrics != "" {
 		if c.Metrics, err = listen(ctx, "--metrics", settings.Metrics); err != nil {
 			return err
@@ -104,7 +108,7 @@ func run(a *command.Invocation) error {
 	if o.noWeb {
 		return kept(ctx, c, func(*serve.Server) error { return nil })
 	}
-	pages, err := newPages(a, o, &c)
+	pages, err := newPages(a, o, &c, settings)
 	if err != nil {
 		return err
 	}
@@ -139,14 +143,14 @@ func (o *options) over(s *config.Serve) error {
 }
 
 // words are the arguments of a unit that does what this command would do.
-func (o *options) words(folders []string) (words []string) {
+func (o *options) words(roots []string) (words []string) {
 	flag.Visit(func(f *flag.Flag) {
 		if f.Name != "version" && f.Name != "unit" && f.Name != "open" {
 			words = append(words, "--"+f.Name+"="+f.Value.String())
 		}
 	})
-	if len(o.folders) > 0 {
-		words = append(append(words, "--"), folders...)
+	if len(roots) > 0 {
+		words = append(append(words, "--"), roots...)
 	}
 	return words
 }

@@ -51,18 +51,14 @@ type pages struct {
 	guard      *access.Guard
 }
 
-func newPages(a *command.Invocation, o options, c *serve.Config) (*pages, error) {
+func newPages(a *command.Invocation, o options, c *serve.Config, settings *config.Serve) (*pages, error) {
 	state, err := private.State(a.Opener.Env)
 	if err != nil {
 		return nil, err
 	}
 	p := &pages{invocation: a, options: o, config: c, folder: filepath.Join(state, "serve")}
-	user, err := config.LoadUser(config.UserName(a.Opener.Env), a.Opener.Env)
-	if err != nil {
-		return nil, err
-	}
 	var signOn access.SignOn
-	if s := user.Serve.OIDC; s.Issuer != "" {
+	if s := settings.OIDC; s.Issuer != "" {
 		signOn = oidc.New(s, a.Opener.Env(s.Secret), http.DefaultTransport, time.Now)
 	}
 	me := access.User{Name: "you", Role: access.Approver}

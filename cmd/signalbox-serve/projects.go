@@ -20,39 +20,57 @@ import (
 	"signalbox/internal/wire/folder"
 )
 
-// absolute are the folders to serve: those that were named, or the user's projects, or the one around the working directory.
-func absolute(named, configured []string, dir string) (folders []string, err error) {
-	if len(named) == 0 {
-		named = configured
+// folders are the projects to serve: those that were named, or the user's, or the one around the working directory. Of the user's, one that is gone is
+// no reason to leave the others.
+func folders(named, configured []string, dir string, gone func(error)) (roots []string, err error) {
+	all := named
+	if len(all) == 0 {
+		all = configured
 	}
-	if len(named) == 0 {
-		named = []string{dir}
+	if len(all) == 0 {
+		all = []string{dir}
 	}
-	for _, name := range named {
-		if name, err = filepath.Abs(name); err != nil {
-			return nil, fmt.Errorf("find the project %s: %w", name, err)
-		}
-		root, gitDir, err := folder.Root(folder.AboveClones(name))
-		if err == nil && gitDir == "" {
-			err = errors.New("it is not a git repository")
+	for _, name := range all {
+		root, err := rootOf(name)
+		if err != nil && len(named) == 0 && len(configured) > 1 {
+			gone(err)
+			continue
 		}
 		if err != nil {
-			return nil, &problem.Error{Err: fmt.Errorf("serve the project in %s: %w", redact.Line(name, 300), err), Code: problem.Usage,
-				Hint: "name folders of projects: signalbox serve ~/src/parser ~/src/site"}
+			return nil, err
 		}
-		if !slices.Contains(folders, root) {
-			folders = append(folders, root)
+		if !slices.Contains(roots, root) {
+			roots = append(roots, root)
 		}
 	}
-	return folders, nil
+	if len(roots) == 0 {
+		return nil, &problem.Error{Err: errors.New("none of your projects is there"), Hint: "correct serve.projects of your own configuration", Code: problem.Usage}
+	}
+	return roots, nil
+}
+
+func rootOf(name string) (string, error) {
+	name, err := filepath.Abs(name)
+	root, gitDir := "", ""
+	if err == nil {
+		root, gitDir, err = folder.Root(folder.AboveClones(name))
+	}
+	if err == nil && gitDir == "" {
+		err = errors.New("it is not a git repository")
+	}
+	if err != nil {
+		return "", &problem.Error{Err: fmt.Errorf("serve the project in %s: %w", redact.Line(name, 300), err), Code: problem.Usage,
+			Hint: "name folders of projects: signalbox serve ~/src/parser ~/src/site"}
+	}
+	return root, nil
 }
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // projects are the folders as projects, each with a name that no other has.
-func projects(a *command.Invocation, folders []string, s *secrets, log *slog.Logger) (all []serve.Project) {
+func projects(a *command.Invocation, roots []string, s *secrets, log *slog.Logger) (all []serve.Project) {
 	taken := map[string]bool{}
-	for _, root := range folders {
+	for _, root := range roots {
 		base := strings.Trim(notInNames.ReplaceAllString(filepath.Base(root), "-"), "._-")
 		base = base[:min(len(base), 50)]
 		if base == "" {
@@ -71,7 +89,8 @@ func projects(a *command.Invocation, folders []string, s *secrets, log *slog.Log
 		all = append(all, serve.Project{Name: name, Opener: &opener, Open: func(ctx context.Context) (*app.App, error) {
 			within, end := gitcmd.Scope(ctx)
 			defer end()
-			p, err := app.Open(within, &opener)
+			obeys := opener // Trusted has it obey the project's files; a page only shows them
+			p, err := app.Open(within, &obeys)
 			if err == nil {
 				p, err = p.Trusted(within)
 			}
