@@ -2,6 +2,7 @@ package gitlab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -131,7 +132,7 @@ func (s *Server) Acknowledge(ctx context.Context, remark forge.Remark) error {
 	return s.wrap(err, "acknowledge comment %d on %s", remark.ID, remark.On)
 }
 
-// Links reads which issues block one. Its parent and its parts are in no REST call.
+// Links reads which issues block one, its parent and its parts.
 func (s *Server) Links(ctx context.Context, number int) (links forge.Links, err error) {
 	type relation struct {
 		issue
@@ -143,5 +144,76 @@ func (s *Server) Links(ctx context.Context, number int) (links forge.Links, err 
 			links.Needs = append(links.Needs, r.IID)
 		}
 	}
+	if err == nil {
+		err = s.hierarchy(ctx, number, &links)
+	}
 	return links, s.wrap(err, "read what is linked to issue %d", number)
+}
+
+// hierarchyQuery: parents and parts are in no REST call. A server that doesn't know it refuses it.
+const hierarchyQuery = `query($path: ID!, $number: String!) {
+  namespace(fullPath: $path) { workItem(iid: $number) { features { hierarchy {
+    parent { iid namespace { fullPath } }
+    children(first: 100) { pageInfo { hasNextPage } nodes { iid title state webUrl namespace { fullPath } } }
+  } } } }
+}`
+
+// workItem is what is read of a part or a parent. Numbers are texts.
+type workItem struct {
+	IID       int `json:"iid,string"`
+	Title     string
+	State     string
+	Page      string `json:"webUrl"`
+	Namespace struct{ FullPath string }
+}
+
+// numberIn is the item's number, if it is in this project.
+func (w workItem) numberIn(path string) int {
+	if !strings.EqualFold(w.Namespace.FullPath, path) {
+		return 0
+	}
+	return w.IID
+}
+
+func (s *Server) hierarchy(ctx context.Context, number int, links *forge.Links) error {
+	address := s.page + "/api/graphql"
+	req, err := s.transport.RequestTo(ctx, "POST graphql", address, map[string]any{"query": hierarchyQuery, "variables": map[string]any{"path": s.path, "number": strconv.Itoa(number)}})
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Data struct {
+			Namespace struct {
+				WorkItem struct {
+					Features struct {
+						Hierarchy struct {
+							Parent   *workItem
+							Children struct {
+								PageInfo struct{ HasNextPage bool }
+								Nodes    []workItem
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	_, err = s.transport.Answered(req, &answer)
+	if f := (*forge.Failure)(nil); errors.Is(err, forge.ErrNotFound) || errors.As(err, &f) && f.Status/100 == 4 && f.Kind != forge.Limited {
+		return nil // a token of a job may not ask, and an old server can't be asked
+	}
+	if err != nil {
+		return err
+	}
+	found := answer.Data.Namespace.WorkItem.Features.Hierarchy
+	if found.Parent != nil {
+		links.Parent = found.Parent.numberIn(s.path)
+	}
+	for _, part := range found.Children.Nodes {
+		links.Parts = append(links.Parts, forge.Issue{Number: part.numberIn(s.path), Title: part.Title, Page: part.Page, Closed: part.State == "CLOSED"})
+	}
+	if found.Children.PageInfo.HasNextPage { // one that isn't read counts as open
+		links.Parts = append(links.Parts, forge.Issue{})
+	}
+	return nil
 }

@@ -5,10 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/gitlab"
 	"signalbox/internal/forge/gitlab/gitlabtest"
+	"signalbox/internal/forge/hosted"
+	"signalbox/internal/store"
 )
 
 func TestIssuesAreFoundByWhatTheyHave(t *testing.T) {
@@ -211,4 +214,48 @@ func TestWhatBlocksAnIssueIsRead(t *testing.T) {
 	}
 	_, err := driver.Links(t.Context(), 99)
 	wantIs(t, err, forge.ErrNotFound)
+}
+
+func TestAParentIsClosedWithTheLastOfItsChildItems(t *testing.T) {
+	t.Parallel()
+	s, driver := start(t)
+	parent, first, last, elsewhere, epic, alone := s.Issue("Parent", ""), s.Issue("First", ""), s.Issue("Last", ""), s.Issue("Elsewhere", ""), s.Issue("An epic", ""), s.Issue("Alone", "")
+	s.With(func(st *gitlabtest.State) {
+		st.Issues[elsewhere].MovedTo, st.Issues[elsewhere].Closed, st.Issues[epic].MovedTo = 77, true, 78
+		st.Issues[parent].Parts, st.Issues[epic].Parts = []int{first, last, elsewhere}, []int{parent}
+		for range 101 {
+			st.Issues[alone].Parts = append(st.Issues[alone].Parts, first)
+		}
+	})
+	if got := must(driver.Links(t.Context(), alone))(t); len(got.Parts) != 101 || got.Parts[100].Closed {
+		t.Errorf("of 101 parts, the last is %+v", got.Parts[len(got.Parts)-1])
+	}
+	s.With(func(st *gitlabtest.State) { st.Issues[alone].Parts = nil })
+	got := must(driver.Links(t.Context(), parent))(t)
+	if got.Parent != 0 || len(got.Parts) != 3 || got.Parts[0].Number != first || got.Parts[1].Title != "Last" || got.Parts[2].Number != 0 || !got.Parts[2].Closed || got.Parts[2].Page == "" {
+		t.Errorf("the parent has %+v", got)
+	}
+	f := hosted.New(hosted.Config{Server: driver, Store: must(store.Open(t.Context(), store.Config{Root: t.TempDir()}))(t), Clock: time.Now})
+	for _, c := range []struct {
+		part   int
+		closed bool
+	}{{first, false}, {last, true}} {
+		ok(t, f.CloseRequest(t.Context(), forge.Request{Number: c.part}, ""))
+		s.With(func(st *gitlabtest.State) {
+			if st.Issues[parent].Closed != c.closed || st.Issues[epic].Closed {
+				t.Errorf("with part %d, the parent is closed: %t", c.part, st.Issues[parent].Closed)
+			}
+		})
+	}
+	for _, old := range []gitlabtest.Fault{{Status: 403, Body: `{"message":"403 Forbidden"}`}, {Status: 200, Body: `{"errors":[{"message":"Field 'features' doesn't exist on type 'WorkItem'"}]}`}, {Status: 404, Body: "<html>"}} {
+		old.Path = "/api/graphql"
+		end := s.Inject(old)
+		if got := must(driver.Links(t.Context(), parent))(t); got.Parts != nil || !end() {
+			t.Errorf("a server that answers %d has %+v", old.Status, got)
+		}
+	}
+	s.Inject(gitlabtest.Fault{Path: "/api/graphql", Status: 502})
+	if _, err := driver.Links(t.Context(), parent); err == nil {
+		t.Error("an answer that doesn't come counts as no parts")
+	}
 }

@@ -2,33 +2,24 @@ package githubtest
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
-	"github.com/vektah/gqlparser/v2"
-	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/validator"
+	"signalbox/internal/forge/standin"
 )
 
 //go:embed testdata/schema.graphql
 var schemaText string
 
 // schema is GitHub's published GraphQL schema, cut down to what the driver selects.
-var schema = sync.OnceValues(func() (*ast.Schema, error) {
-	return gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: schemaText})
-})
+var schema = standin.Schema(schemaText)
 
-// field computes a field that has arguments.
-type field func(arguments map[string]any) (any, *graphQLError)
-
-type graphQLError struct {
-	Type    string `json:"type,omitempty"`
-	Message string `json:"message"`
-}
+type (
+	field        = standin.Field
+	graphQLError = standin.GraphQLError
+)
 
 func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	c := &call{Server: s, st: &s.state, r: r, path: "/graphql", header: http.Header{}}
@@ -36,114 +27,15 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	s.pushed()
 	if c.account = s.state.account(bearer(r)); c.admitted() {
-		c.query()
+		c.send(200, schema.Answer(c.t, c.r.Body, object{"viewer": object{"login": c.account}, "repository": field(c.queryRepository)}, c.mutations()))
 	} else if c.status == http.StatusForbidden {
-		c.send(200, object{"errors": []graphQLError{{"RATE_LIMITED", "API rate limit exceeded for user ID 1."}}})
+		c.send(200, object{"errors": []graphQLError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded for user ID 1."}}})
 	}
 	c.write(w)
 }
 
-// query holds the document and its variables against the schema, and performs it.
-func (c *call) query() {
-	var asked struct {
-		Query     string
-		Variables map[string]any
-	}
-	decoder := json.NewDecoder(c.r.Body)
-	if err := decoder.Decode(&asked); err != nil {
-		c.t.Errorf("GraphQL: %v", err)
-	}
-	types, err := schema()
-	if err != nil {
-		c.t.Fatalf("read GitHub's schema: %v", err)
-	}
-	document, problems := gqlparser.LoadQuery(types, asked.Query)
-	if problems != nil {
-		c.t.Errorf("GraphQL: %v in %s", problems, asked.Query)
-		return
-	}
-	operation := document.Operations[0]
-	variables, err := validator.VariableValues(types, operation, asked.Variables)
-	if err != nil {
-		c.t.Errorf("GraphQL: %v in %s", err, asked.Query)
-		return
-	}
-	root := object{"viewer": object{"login": c.account}, "repository": field(c.queryRepository)}
-	if operation.Operation == ast.Mutation {
-		root = c.mutations()
-	}
-	data, failed := c.selected(types, operation.SelectionSet, root, variables)
-	if failed != nil {
-		c.send(200, object{"data": nil, "errors": []*graphQLError{failed}})
-		return
-	}
-	c.send(200, object{"data": data})
-}
-
-// selected returns what a selection asks for of a value, and holds it against the schema's types.
-func (c *call) selected(types *ast.Schema, set ast.SelectionSet, of object, variables map[string]any) (object, *graphQLError) {
-	made := object{}
-	for _, selection := range set {
-		f := selection.(*ast.Field)
-		value, ok := of[f.Name]
-		if compute, computed := value.(field); computed {
-			var failed *graphQLError
-			if value, failed = compute(f.ArgumentMap(variables)); failed != nil {
-				return nil, failed
-			}
-		}
-		if !ok || value == nil && f.Definition.Type.NonNull {
-			c.t.Errorf("GraphQL: the stand-in has no %s.%s", f.ObjectDefinition.Name, f.Name)
-		}
-		var failed *graphQLError
-		if made[f.Alias], failed = c.typed(types, f, value, variables); failed != nil {
-			return nil, failed
-		}
-	}
-	return made, nil
-}
-
-func (c *call) typed(types *ast.Schema, f *ast.Field, value any, variables map[string]any) (any, *graphQLError) {
-	switch value := value.(type) {
-	case nil:
-		return nil, nil
-	case object:
-		return c.selected(types, f.SelectionSet, value, variables)
-	case []any:
-		made := []any{}
-		for _, inner := range value {
-			one, failed := c.typed(types, f, inner, variables)
-			if failed != nil {
-				return nil, failed
-			}
-			made = append(made, one)
-		}
-		return made, nil
-	}
-	c.scalar(types.Types[f.Definition.Type.Name()], f, value)
-	return value, nil
-}
-
-// scalar checks a value against its type.
-func (c *call) scalar(definition *ast.Definition, f *ast.Field, value any) {
-	ok := true
-	switch text, isText := value.(string); {
-	case definition.Kind == ast.Enum:
-		ok = isText && definition.EnumValues.ForName(text) != nil
-	case definition.Name == "Boolean":
-		_, ok = value.(bool)
-	case definition.Name == "Int":
-		_, ok = value.(int)
-	default: // ID, String, and GitHub's own: all are written as text
-		ok = isText
-	}
-	if !ok {
-		c.t.Errorf("GraphQL: the stand-in's %s is %v, and should be %s", f.Name, value, definition.Name)
-	}
-}
-
 func notFound(what string) *graphQLError {
-	return &graphQLError{"NOT_FOUND", "Could not resolve to a " + what}
+	return &graphQLError{Type: "NOT_FOUND", Message: "Could not resolve to a " + what}
 }
 
 func (c *call) queryRepository(arguments map[string]any) (any, *graphQLError) {

@@ -84,11 +84,11 @@ func (c *call) enqueue(input map[string]any) (any, *graphQLError) {
 	case p == nil:
 		return nil, notFound("node")
 	case !c.queued(p.Base):
-		return nil, &graphQLError{"UNPROCESSABLE", "Merge queue is not enabled for this branch"}
+		return nil, &graphQLError{Type: "UNPROCESSABLE", Message: "Merge queue is not enabled for this branch"}
 	case input["expectedHeadOid"] != c.headOf(p):
-		return nil, &graphQLError{"UNPROCESSABLE", "Head ref does not match expected head oid"}
+		return nil, &graphQLError{Type: "UNPROCESSABLE", Message: "Head ref does not match expected head oid"}
 	case p.Queued != "":
-		return nil, &graphQLError{"UNPROCESSABLE", "Pull request is already in the merge queue"}
+		return nil, &graphQLError{Type: "UNPROCESSABLE", Message: "Pull request is already in the merge queue"}
 	}
 	p.Queued = c.headOf(p)
 	return object{"mergeQueueEntry": object{"id": "MQE_1"}}, nil

@@ -17,7 +17,9 @@ type Issue struct {
 	MovedTo   int64
 	Labelings []Labeling
 	// BlockedBy are numbers of other issues; one that moved is in another project.
-	BlockedBy        []int
+	BlockedBy []int
+	// Parts are its child items.
+	Parts            []int
 	Created, Updated time.Time
 }
 

@@ -130,6 +130,7 @@ func (c *call) admitted(path string) bool {
 	case c.account == "", strings.HasPrefix(token, "job-") != (how == "JOB-TOKEN"), how == "JOB-TOKEN" && path != "/job" && !strings.Contains(path, "/jobs/"):
 		c.refuse(http.StatusUnauthorized, "401 Unauthorized")
 	case c.fork() != nil && (path == project && c.r.Method == http.MethodGet || path == project+"/merge_requests" && c.r.Method == http.MethodPost && c.fork().Owner == c.account):
+	case path == "/graphql":
 	case path != "/user" && path != "/users" && path != "/job" && !strings.EqualFold(c.r.PathValue("id"), Path), c.r.PathValue("id") != "" && c.st.Levels[c.account] == 0:
 		c.refuse(http.StatusNotFound, "404 Project Not Found")
 	case c.r.Method != http.MethodGet && c.st.Levels[c.account] < 20:

@@ -153,9 +153,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := httptest.NewRecorder()
-	if strings.HasPrefix(r.URL.Path, s.Root+"/api/v4/") {
+	switch {
+	case strings.HasPrefix(r.URL.Path, s.Root+"/api/v4/"):
 		s.serveAPI(answer, r)
-	} else {
+	case r.URL.Path == s.Root+"/api/graphql":
+		s.serveGraphQL(answer, r)
+	default:
 		s.serveGit(answer, r)
 	}
 	s.logged(r, answer.Code)
