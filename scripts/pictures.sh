@@ -1,5 +1,5 @@
 #!/bin/sh
-# Takes the pictures in docs/images: pages of a real Gitea in the story that the tests tell, seen by Chromium. Needs chromium and npm. Gitea's
+# Takes the pictures in docs/images: our pages, and pages of a real Gitea in the story that the tests tell, seen by Chromium. Needs chromium and npm. Gitea's
 # styles, which scripts/gitea.sh leaves out, are built once: 350 MB from npm, and 20 s of CPU.
 set -eu
 cd "$(dirname "$0")/.."
@@ -37,3 +37,4 @@ styles() (
 
 mkdir -p docs/images
 SIGNALBOX_GITEA=$bin CGO_ENABLED=0 go test -count=1 -run TestAnIssueOfARealGitea ./internal/cli -pictures "$PWD/docs/images"
+CGO_ENABLED=0 go test -count=1 -run TestPictures ./internal/web -pictures "$PWD/docs/images"

@@ -73,6 +73,9 @@ func (w *watched) view(l language.Language, c *card) cardView {
 		if r.Error != nil {
 			v.Reason = line(w.app, r.Error.ReasonCode, 80)
 			v.Doing = line(w.app, r.Error.Title, 300)
+			if l != language.English && r.Error.ReasonCode == workflow.ApprovalRequired {
+				v.Doing = l.Doing(r.Details.Phase)
+			}
 		}
 		v.Orders = w.project.orders(l, w.app, r, c.Next, true)
 	}

@@ -63,7 +63,9 @@ func (pr *project) orders(l language.Language, p *app.App, r *workflow.Run, step
 		all = append(all, o)
 	}
 	if i := slices.IndexFunc(all, func(o order) bool { return o.Action != "" && !o.Danger && o.Asks == "" }); i >= 0 {
-		all[i].Primary = true
+		best := all[i]
+		best.Primary = true
+		all = slices.Insert(slices.Delete(all, i, i+1), 0, best)
 	}
 	if !onCard && !slices.ContainsFunc(all, func(o order) bool { return o.Verb == verbCancel }) && !r.State.Final() && r.Details.MergeCommit == "" {
 		if r.UnderWay() {

@@ -26,26 +26,29 @@ import (
 type runView struct {
 	Title, Number, Project, Path, Request string
 	// Run is nil before the first run of the request.
-	Run                                *workflow.Run
-	Description                        string
-	State, Class, Doing, Holder, Waits string
-	Interrupted, Unsandboxed           bool
-	Error                              *errorView
-	Question                           *questionView
-	Flags                              []string
-	Failure                            string
-	Orders                             []order
-	Phases                             []phaseView
-	Steps                              []stepView
-	Evidence                           []evidenceView
-	MoreEvidence                       int
-	SetUp                              *setUpView
-	Use                                []fact
-	Facts                              []fact
-	Documents                          []string
-	Logs                               []string
-	Attempts                           []fact
-	Output                             outputView
+	Run                         *workflow.Run
+	Description                 string
+	State, Class, Doing, Holder string
+	// Waits is when it goes on by itself.
+	Waits                    *time.Time
+	Interrupted, Unsandboxed bool
+	Error                    *errorView
+	Question                 *questionView
+	Flags                    []string
+	Failure                  string
+	Orders                   []order
+	Phases                   []phaseView
+	Steps                    []stepView
+	Evidence                 []evidenceView
+	MoreEvidence             int
+	SetUp                    *setUpView
+	Use                      []fact
+	Facts                    []fact
+	Documents                []string
+	Logs                     []string
+	// Share is where a link to the run is asked for; empty if no one gives out links.
+	Share  string
+	Output outputView
 }
 
 type errorView struct{ Code, Title, Message string }
@@ -217,9 +220,7 @@ func (v *visit) runView(w *watched, request string, at app.Standing) *runView {
 	if at.Held {
 		view.Holder = line(p, app.Holder(at.Holder), 200)
 	}
-	if j.ParkedUntil != nil {
-		view.Waits = j.ParkedUntil.UTC().Format(time.RFC3339)
-	}
+	view.Waits = j.ParkedUntil
 	if e := run.Error; e != nil {
 		view.Error = &errorView{line(p, e.ReasonCode, 80), line(p, e.Title, 400), redact.Cut(text(p, e.Message), 8000)}
 	}
@@ -239,6 +240,9 @@ func (v *visit) runView(w *watched, request string, at app.Standing) *runView {
 		view.Failure = redact.Cut(text(p, j.Failure), 8000)
 	}
 	view.Orders = v.project.orders(l, p, &run, app.NextSteps(&run, at.Interrupted), false)
+	if v.Config.Share != nil {
+		view.Share = view.Path + "/share"
+	}
 	view.phases(v, p)
 	view.tests(v, p)
 	view.facts(v, p)
@@ -275,7 +279,7 @@ func (v *visit) doing(p *app.App, r *workflow.Run, interrupted bool) string {
 		return v.Say("interrupted")
 	case r.Details.Question != nil:
 		return line(p, r.Details.Question.Line1(), 400)
-	case r.State == workflow.Running && v.lang != language.English:
+	case v.lang != language.English && (r.State == workflow.Running || r.Error != nil && r.Error.ReasonCode == workflow.ApprovalRequired):
 		return v.lang.Doing(r.Details.Phase)
 	case r.Error != nil:
 		return line(p, r.Error.Title, 400)
@@ -421,6 +425,35 @@ func thousands(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// share makes a link that shows the run alone to everyone who has it, and shows the link.
+func (v *visit) share() (page, error) {
+	w, left, err := v.project.look()
+	if err != nil {
+		return page{}, err
+	}
+	defer left()
+	request, at, err := v.standing(w)
+	if err != nil {
+		return page{}, err
+	}
+	if v.Config.Share == nil || at.Run.RunID == "" {
+		return page{}, &problem.Error{Code: problem.NotFound}
+	}
+	lasts, err := time.ParseDuration(v.r.PostFormValue("lasts"))
+	if err != nil {
+		return page{}, &problem.Error{Err: fmt.Errorf("how long the link lasts: %w", err), Code: problem.Usage}
+	}
+	address, err := v.Config.Share(v.r.Context(), at.Run.RunID, v.project.runPath(request), lasts)
+	if err != nil {
+		return page{}, err
+	}
+	scheme := "http://"
+	if v.r.TLS != nil {
+		scheme = "https://"
+	}
+	return page{Title: v.Say("share"), Name: "board", Content: struct{ Run, Title, Address string }{v.project.runPath(request), line(w.app, at.Run.Title, 200), scheme + v.r.Host + address}}, nil
 }
 
 // documents are the files of a run that are shown as they are, with their media types.
