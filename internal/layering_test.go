@@ -129,8 +129,8 @@ var packages = map[string][]string{
 	"app/intake":                          {"app", "config", "engine", "forge", "forge/budget", "problem", "redact", "store", "store/strict", "workflow"},                                                                                                                                                                                    // takes orders from the forge; what carries the runs is handed in
 	"app/board":                           {"app", "store", "workflow"},                                                                                                                                                                                                                                                                      // what front ends show first
 	"app/apptest":                         {"app", "redact"},
-	"app/background":                      {"app", "problem", "process"},                    // processes that outlive a front end
-	"app/change":                          {"app", "problem", "redact", "wire", "workflow"}, // git's answer and a run's patches as lines: it judges nothing
+	"app/background":                      {"app", "problem", "process", "store", "workflow"}, // processes that outlive a front end
+	"app/change":                          {"app", "problem", "redact", "wire", "workflow"},   // git's answer and a run's patches as lines: it judges nothing
 	"app/cost":                            {"app", "wire", "workflow", "workflow/budget"},
 	"app/history":                         {"app", "store", "wire", "workflow"}, // a run as it was: a pure fold of its transitions
 	"app/transcript":                      {"agent", "app", "commandline"},      // what lines of logs say

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"os/user"
 	"strings"
@@ -137,37 +136,50 @@ const HolderPoll = time.Second / 4
 
 // obeyed waits until the process that runs the run has taken the order. If that process dies first, this one runs the run.
 func (p *App) obeyed(ctx context.Context, ref workflow.RunRef, by store.LockRecord, watch Watcher) (Ordered, error) {
+	run, taken, err := p.Taken(ctx, ref, by, func(run *workflow.Run) bool { return run.State.Ended() || !run.Details.Canceling })
+	switch {
+	case err != nil:
+		return Ordered{}, err
+	case !taken:
+		return p.runHere(ctx, ref, &run, watch)
+	case run.State.Ended():
+		return Ordered{Carried: []Result{{Run: run}}}, nil
+	}
+	return Ordered{Taken: &by, Run: run}, nil
+}
+
+// Taken waits until the process that runs the run has taken all orders and the run is as it should be, and returns the run as it is then. taken is
+// false if that process ended before.
+func (p *App) Taken(ctx context.Context, ref workflow.RunRef, by store.LockRecord, as func(*workflow.Run) bool) (run workflow.Run, taken bool, err error) {
 	changing, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes, err := p.Store.Watch(changing, store.RunDir(ref)+"/stage.json")
 	if err != nil {
-		return Ordered{}, wire.Explained(err)
+		return run, false, wire.Explained(err)
 	}
 	left := time.Now()
 	for {
-		run, err := p.Store.Stage(ref).Load(ctx)
+		_, held, err := p.Held(ctx, ref.RequestID) // before the look: it ends after its last save
 		if err != nil {
-			return Ordered{}, wire.Explained(err)
+			return run, false, err
+		}
+		if run, err = p.Store.Stage(ref).Load(ctx); err != nil {
+			return run, false, wire.Explained(err)
 		}
 		taken := !run.Signals.StopRequested && !run.Signals.ResumeRequested && len(run.Signals.Commands) == 0
 		switch {
-		case taken && run.State.Ended():
-			return Ordered{Carried: []Result{{Run: run}}}, nil
-		case taken && !run.Details.Canceling:
-			return Ordered{Taken: &by, Run: run}, nil
-		}
-		if _, held, err := p.Held(ctx, ref.RequestID); err != nil || !held {
-			done, goErr := p.runHere(ctx, ref, &run, watch)
-			return done, errors.Join(err, goErr)
-		}
-		if process.Suspended(by.PID, by.PIDStart) || !taken && time.Since(left) > orderWait {
-			return Ordered{}, notAnswering(&run, by)
+		case taken && as(&run):
+			return run, true, nil
+		case !held:
+			return run, false, nil
+		case process.Suspended(by.PID, by.PIDStart), !taken && time.Since(left) > orderWait:
+			return run, false, notAnswering(&run, by)
 		}
 		select {
 		case <-changes:
 		case <-time.After(HolderPoll):
 		case <-ctx.Done():
-			return Ordered{}, fmt.Errorf("the process that runs the run gets the order (pid %d): %w", by.PID, ctx.Err())
+			return run, false, fmt.Errorf("the process that runs the run gets the order (pid %d): %w", by.PID, ctx.Err())
 		}
 	}
 }

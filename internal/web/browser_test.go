@@ -88,7 +88,7 @@ func asks[T any](b *browser, expression string) T {
 func (b *browser) sees(expression string) {
 	b.Helper()
 	const wait = `new Promise((done, fail) => { const is = () => { if (%[1]s) { watch.disconnect(); done(true); return true } }; const watch = new MutationObserver(is);
-		if (!is()) { watch.observe(document, {subtree: true, childList: true, attributes: true, characterData: true}); setTimeout(() => fail(new Error("it never came: " + %[2]q + "\n" + document.body.innerText.slice(0, 3000) + document.querySelector("#toast")?.textContent)), 50000) } })`
+		if (!is()) { watch.observe(document, {subtree: true, childList: true, attributes: true, characterData: true}); setTimeout(() => fail(new Error("it never came: " + %[2]q + "\n" + document.body.innerText.replace(document.querySelector("#log")?.innerText, "").slice(0, 3000) + document.querySelector("#toast")?.textContent)), 50000) } })`
 	asks[bool](b, fmt.Sprintf(wait, expression, expression))
 }
 
@@ -127,77 +127,78 @@ func (s *server) dies() {
 	_ = s.Wait()
 }
 
-// A person starts a run, reads what its agent says, and approves its change, in pages that are loaded once. Their server is killed on the way.
+// orders sends the form on the run's page that orders something.
+func (b *browser) orders(verb string) {
+	b.Helper()
+	form := fmt.Sprintf(`[...document.querySelectorAll("#run-now form")].find((f) => f.elements.verb?.value === %q)`, verb)
+	b.sees(form)
+	asks[chromedp.Void](b, form+`.requestSubmit()`)
+}
+
+// A person writes a request, has it run, stops and resumes it, reads what its agent says, and approves its change, in pages that are loaded once. Their
+// server is killed on the way.
 func TestAPersonCarriesARequestToItsMergeInABrowser(t *testing.T) {
 	t.Parallel()
-	b := newBrowser(t)
+	second := newBrowser(t)
 	files := maps.Clone(apptest.Greeting)
 	gate := filepath.Join(t.TempDir(), "gate")
 	files["agent.sh"] = "cat >/dev/null\nseq -f 'line %g' 1 500\nuntil [ -e " + gate + " ]; do sleep 0.05; done\nseq -f 'line %g' 501 800\necho hello world >greeting.txt\n"
+	files[".signalbox/config.yaml"] += "tests: ['true']\n"
 	s := &server{TB: t, address: "127.0.0.1:0", dir: apptest.Make(t, files)}
 	s.starts()
 	defer func() { s.dies() }()
 	at := "http://" + s.address + "/p/demo/"
+	second.does(chromedp.Navigate(at), run(`window.loaded = 1`))
+	second.sees(`document.querySelector(".link").textContent === "Live"`)
 
-	b.does(chromedp.Navigate(at), run(`window.loaded = 1`))
-	b.sees(`document.querySelector(".link").textContent === "Live"`)
-	const card = `document.getElementById("c.demo.RQ-20260101-007")`
-	asks[chromedp.Void](b, card+`.querySelector("button").click()`)
-	b.sees(card + `.closest("#col-working")`)
-
-	reader, stop := chromedp.NewContext(b.ctx) // another page of the same browser
+	reader, stop := chromedp.NewContext(second.ctx) // another page of the same browser
 	defer stop()
-	second := tab(t, reader)
-	second.does(chromedp.Navigate(at+"runs/7"), run(`window.loaded = 1; window.printed = [];
+	b := tab(t, reader)
+	b.does(chromedp.Navigate(at+"new"), chromedp.SendKeys(`#new [name=title]`, "Greet the moon"), chromedp.SendKeys(`#new [name=description]`, "Say hello to it."), chromedp.Click(`#new .primary`), chromedp.WaitReady(`#run-track`))
+	b.does(run(`window.loaded = 1; window.printed = [];
 		new MutationObserver((all) => { for (const m of all) for (const n of m.addedNodes) if (/^line /.test(n.textContent)) printed.push(Number(n.textContent.slice(5))) }).observe(document.querySelector("#log"), {childList: true});
 		for (const n of document.querySelectorAll("#log .line")) if (/^line /.test(n.textContent)) printed.push(Number(n.textContent.slice(5)))`))
-	second.sees(`printed.includes(500)`)
+	const card = `[...document.querySelectorAll(".card")].find((c) => c.textContent.includes("Greet the moon"))`
+	b.sees(`printed.length === 500`)
+	b.orders("stop")
+	second.sees(card + `?.closest("#col-needs")`)
+	b.orders("resume")
+	b.sees(`printed.length === 1000`) // the same log goes on
 	s.dies()
 	b.sees(`document.querySelector(".link.away")`)
 	s.starts()
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	second.sees(`document.querySelector("#run-now .primary")?.textContent.startsWith("Approve")`)
-	second.sees(`printed.length >= 800`)
-	if !asks[bool](second, `printed.length === 800 && printed.every((n, i) => n === i + 1)`) {
-		t.Errorf("of what the agent printed the page got %s", asks[string](second, `JSON.stringify(printed)`))
+	b.sees(`document.querySelector("#run-now .primary")?.textContent.startsWith("Approve")`)
+	b.sees(`printed.length >= 1300`)
+	if !asks[bool](b, `printed.length === 1300 && printed.every((n, i) => n === (i < 500 ? i : i - 500) + 1)`) {
+		t.Errorf("of what the agent printed the page got %s", asks[string](b, `JSON.stringify(printed)`))
 	}
-	b.sees(card + `.closest("#col-ready")`)
-	if !asks[bool](b, `document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true})), document.activeElement.closest(".card") !== null`) {
+	second.sees(card + `?.closest("#col-ready")`)
+	if !asks[bool](second, `document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true})), document.activeElement.closest(".card") !== null`) {
 		t.Error("no key leads to a card")
 	}
-	var commit string
-	if commit = asks[string](b, card+`.querySelector("[name=commit]").value`); len(commit) != 40 {
-		t.Errorf("it approves %q", commit)
-	}
-	asks[chromedp.Void](b, `(() => { const f = `+card+`.querySelector("[name=commit]").form; f.requestSubmit(); f.requestSubmit() })()`)
-	b.sees(card + `.closest("#col-done")`)
-	second.sees(`document.querySelector("#run-head .badge.done")`)
+	commit := asks[string](second, card+`.querySelector("[name=commit]").value`)
+	asks[chromedp.Void](second, `(() => { const f = `+card+`.querySelector("[name=commit]").form; f.requestSubmit(); f.requestSubmit() })()`)
+	b.sees(`document.querySelector("#run-head .badge.done")`)
+	second.sees(card + `?.closest("#col-done")`)
 	for _, page := range []*browser{b, second} {
 		if asks[int](page, `window.loaded ?? 0`) != 1 || asks[int](page, `violations.length`) != 0 {
 			t.Errorf("the page was loaded again, or breaks its policy: %s", asks[string](page, `JSON.stringify(violations)`))
 		}
 	}
 	p := apptest.Open(t, s.dir)
-	found, err := p.Find(t.Context(), "7")
+	found, err := p.Find(t.Context(), asks[string](b, `document.querySelector("#run-head .no").textContent.slice(1)`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a := found.Run.Details.Approval; found.Run.State != workflow.Done || a.Commit != commit || !strings.HasSuffix(a.By, " through the web page as ada") {
 		t.Errorf("the run is %s, approved by %+v", found.Run.State, a)
 	}
-	names, err := p.Logs(found.Ref).Names()
-	i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, "implementer") })
-	if err != nil || i < 0 {
-		t.Fatalf("the logs are %v, %v", names, err)
-	}
-	second.does(chromedp.Navigate(at + "runs/7/log/" + names[i]))
-	if lines := asks[int](second, `document.querySelectorAll("main .line").length`); lines != 800 {
-		t.Errorf("the whole log has %d lines", lines)
-	}
-	runOf(t, p, 8, "Say why")
-	for _, path := range []string{"", "runs/7", "runs/8"} {
+	b.does(chromedp.Click(`#log-link`), chromedp.WaitReady(`.log.whole`))
+	runOf(t, p, 101, "Say why")
+	for _, path := range []string{"", "runs/" + found.Run.Ref(), "runs/101", "new", "runs/" + found.Run.Ref() + "/diff"} {
 		axe(b, at+path)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"signalbox/internal/access"
 	"signalbox/internal/app"
 	"signalbox/internal/app/apptest"
+	"signalbox/internal/engine"
 	"signalbox/internal/workflow"
 )
 
@@ -144,6 +145,63 @@ func TestAnOrderIsGivenOnceAndByWhoMay(t *testing.T) {
 	comes(t, p, workflow.Canceled)
 	if _, body, _ := v.asks(http.MethodGet, "/p/demo/runs/7/documents/events.jsonl", "en", nil); strings.Count(body, `"Rejected"`) != 1 || strings.Count(body, `"StopOrdered"`) > 1 {
 		t.Errorf("the run's history is %s", body)
+	}
+}
+
+// A question is answered once, by who may; what an agent asks permission for is an approver's to allow.
+func TestAQuestionIsAnsweredFromItsForm(t *testing.T) {
+	t.Parallel()
+	dir := apptest.Make(t, apptest.Greeting)
+	p := apptest.Open(t, dir)
+	asking := runOf(t, p, 7, "Ask")
+	lock, err := p.Store.LockRequest(t.Context(), asking.RequestID, engine.Owner{Name: "run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Release() }()
+	now := time.Now().UTC()
+	save(t, p, &asking, func(r *workflow.Run) {
+		r.State, r.EndedAt, r.Error = workflow.Running, nil, nil
+		r.Details.Question = &workflow.Question{ID: "Q1", Role: workflow.Implementer, Kind: workflow.PermissionQuestion, Tool: "Bash", Text: "rm -r old", AskedAt: now, Until: now.Add(time.Hour)}
+	})
+	path := "/p/demo/runs/" + asking.RequestID
+	allow := url.Values{"verb": {"answer"}, "question": {"Q1"}, "verdict": {"allow"}}
+	operator := visits(t, dir, access.User{Name: "op", Role: access.Operator})
+	if _, body, _ := operator.asks(http.MethodGet, path, "en", nil); !strings.Contains(body, "rm -r old") || !strings.Contains(body, `value="Q1"`) {
+		t.Errorf("the page doesn't ask: %s", body)
+	}
+	if status, _, _ := operator.asks(http.MethodPost, path+"/orders", "en", allow); status != http.StatusForbidden {
+		t.Errorf("an operator allows it: %d", status)
+	}
+	ada := visits(t, dir, access.User{Name: "ada", Role: access.Approver})
+	if status, _, _ := ada.asks(http.MethodPost, path+"/orders", "en", url.Values{"verb": {"answer"}, "question": {"Q2"}, "verdict": {"allow"}}); status != http.StatusUnprocessableEntity {
+		t.Errorf("another question is answered: %d", status)
+	}
+	changes, err := p.Store.WatchRun(t.Context(), workflow.RefOf(&asking))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers sync.WaitGroup
+	for range 2 {
+		answers.Go(func() {
+			if status, body, _ := ada.asks(http.MethodPost, path+"/orders", "en", allow); status != http.StatusSeeOther {
+				t.Errorf("the answer is %d: %s", status, body)
+			}
+		})
+	}
+	for len(asking.Signals.Commands) == 0 { // the process that runs it takes the answer
+		<-changes
+		if asking, err = p.Store.LoadRun(t.Context(), workflow.RefOf(&asking)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	taken := asking.Signals.Commands[0].Answer
+	save(t, p, &asking, func(r *workflow.Run) {
+		r.Signals.Commands, r.Details.Answer, r.Details.Question = nil, taken, nil
+	})
+	answers.Wait()
+	if after, err := p.Store.LoadRun(t.Context(), workflow.RefOf(&asking)); err != nil || len(after.Signals.Commands) != 0 || after.Details.Answer.By == "" || after.Details.Answer.Verdict != workflow.AnswerAllow {
+		t.Errorf("what is left is %+v, %v", after.Signals, err)
 	}
 }
 

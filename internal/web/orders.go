@@ -252,6 +252,9 @@ func (v *visit) give(ctx context.Context, p *app.App, request, verb string) (giv
 		if words == "" {
 			return false, &problem.Error{Err: errors.New(v.Say("order-reason")), Code: problem.Usage}
 		}
+		if x := r.Details.Rejection; moved && x != nil && x.Reason == words {
+			return false, nil
+		}
 		return decided(app.Reject(words), workflow.CommandReject)
 	case string(workflow.VerbResume):
 		return decided(app.Resume(false), "")

@@ -2,12 +2,15 @@ package background
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"signalbox/internal/app"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
 )
 
-// beginsWithin is how long a process may take until it works on a run, and one that does to take an order.
+// beginsWithin is how long a process may take until it works on a run.
 const beginsWithin = 30 * time.Second
 
 // Run begins the run of the request that ref names, or continues one that was cut off. It returns the request's id.
@@ -34,54 +37,57 @@ func (s Starter) Stop(ctx context.Context, p *app.App, ref string, cancel bool) 
 	if cancel {
 		command = []string{"stop", "--cancel", "--", ref}
 	}
-	request, held, err := held(ctx, p, ref, o)
-	switch {
-	case err != nil:
-		return err
-	case held:
-		return leave(ctx, p, ref, o)
+	found, by, held, err := held(ctx, p, ref, o)
+	if err == nil && held {
+		held, err = leave(ctx, p, found, o, by)
 	}
-	return s.begin(ctx, p, request, command...)
+	if err != nil || held {
+		return err
+	}
+	return s.begin(ctx, p, found.RequestID, command...)
 }
 
 // Give leaves an order, and has the run continue.
 func (s Starter) Give(ctx context.Context, p *app.App, ref string, o app.Order) error {
-	request, held, err := held(ctx, p, ref, o)
+	found, by, held, err := held(ctx, p, ref, o)
 	switch {
 	case err != nil:
 		return err
 	case held:
-		return leave(ctx, p, ref, o)
+		if taken, err := leave(ctx, p, found, o, by); err != nil || taken {
+			return err
+		}
+	default:
+		if _, err := p.LeaveOnly(ctx, found.RequestID, o); err != nil {
+			return err
+		}
 	}
-	if _, err := p.LeaveOnly(ctx, ref, o); err != nil {
-		return err
-	}
-	return s.begin(ctx, p, request, "run", "--", request) // resume would have the issue read again
+	return s.begin(ctx, p, found.RequestID, "run", "--", found.RequestID) // resume would have the issue read again
 }
 
-// held reports whether a process runs the run that ref names. It is an error if the order isn't possible.
-func held(ctx context.Context, p *app.App, ref string, o app.Order) (request string, held bool, err error) {
+// held reports whether a process runs the run that ref names, and which. It is an error if the order isn't possible.
+func held(ctx context.Context, p *app.App, ref string, o app.Order) (run workflow.RunRef, by store.LockRecord, held bool, err error) {
 	found, err := p.Find(ctx, ref)
 	if err == nil {
 		err = o.May(&found.Run)
 	}
 	if err != nil {
-		return "", false, err
+		return run, by, false, err
 	}
-	_, held, err = p.Held(ctx, found.Ref.RequestID)
-	return found.Ref.RequestID, held, err
+	by, held, err = p.Held(ctx, found.Ref.RequestID)
+	if held && strings.HasPrefix(by.Owner, app.SessionOwner) { // a session takes no orders
+		err = app.HeldRequest(found.Run.Details.Number, by)
+	}
+	return found.Ref, by, held, err
 }
 
-// leave leaves an order for the process that runs the run, and waits until that has taken it.
-func leave(ctx context.Context, p *app.App, ref string, o app.Order) error {
-	run, err := p.LeaveOnly(ctx, ref, o)
-	if err != nil {
-		return err
+// leave leaves an order for the process that runs the run, and waits until that has taken it. A process that is about to end takes none.
+func leave(ctx context.Context, p *app.App, run workflow.RunRef, o app.Order, by store.LockRecord) (taken bool, err error) {
+	if _, err := p.LeaveOnly(ctx, run.RequestID, o); err != nil {
+		return false, err
 	}
-	within, cancel := context.WithTimeout(ctx, beginsWithin)
-	defer cancel()
-	_, err = p.Changed(within, ref, run.Details.Transition)
-	return err
+	_, taken, err = p.Taken(ctx, run, by, func(*workflow.Run) bool { return true })
+	return taken, err
 }
 
 func (s Starter) begin(ctx context.Context, p *app.App, request string, command ...string) error {

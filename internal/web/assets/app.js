@@ -156,8 +156,10 @@ const takes = {
       pane.replaceChildren();
       pane.dataset.log = log;
       pane.dataset.to = from;
-      const name = $("#log-name");
-      if (name) name.textContent = log;
+      $("#log-name").textContent = log;
+      const whole = $("#log-link");
+      whole.href = whole.dataset.logs + encodeURIComponent(log);
+      whole.hidden = false;
     }
     const end = Number(pane.dataset.to);
     if (to <= end) return;
