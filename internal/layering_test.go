@@ -119,7 +119,9 @@ var packages = map[string][]string{
 	"serve/trace":                         {"store", "workflow"},
 	"tui":                                 {"workflow", "store", "engine"},
 	"web":                                 {"access", "agent", "app", "app/background", "app/board", "app/change", "app/cost", "app/doctor", "app/environments", "app/healing", "app/history", "app/sessions", "commandline", "forge", "health", "language", "problem", "redact", "redact/visible", "registry", "store", "wire", "workflow"}, // the front end for browsers
-	"mcp":                                 {"access", "app", "app/background", "commandline", "lazy", "problem", "redact", "redact/visible", "registry", "workflow"},                                                                                                                                                                         // the front end for agents
+	"mcp":                                 {"access", "app", "app/background", "app/environments", "commandline", "lazy", "problem", "redact", "redact/visible", "registry", "workflow"},                                                                                                                                                     // the front end for agents
+	"containeruse":                        {"git"},                                                                                                                                                                                                                                                                                           // what another program's tools and refs say
+	"mcp/wrap":                            {"containeruse"},                                                                                                                                                                                                                                                                                  // bytes pass; what they mean is recorded by what it is given
 	"mcp/clients":                         {"problem"},                                                                                                                                                                                                                                                                                       // other programs' configurations: it knows nothing of a project
 	"problem":                             {"forge", "store"},                                                                                                                                                                                                                                                                                // whose errors have a kind of end
 	"wire":                                {"*"},                                                                                                                                                                                                                                                                                             // builds what a configuration asks for, so it alone names drivers
@@ -135,7 +137,7 @@ var packages = map[string][]string{
 	"app/history":                         {"app", "store", "wire", "workflow"}, // a run as it was: a pure fold of its transitions
 	"app/transcript":                      {"agent", "app", "commandline"},      // what lines of logs say
 	"app/starter":                         {"app", "config", "problem", "wire"},
-	"app/environments":                    {"app", "commandline", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
+	"app/environments":                    {"app", "commandline", "config", "containeruse", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
 	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "wire/folder", "workflow"},
 	"app/sessions":                        {"agent", "app", "commandline", "config", "engine", "forge", "git", "perform", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "wire/folder", "workflow"},
 	"app/ci":                              {"app", "app/intake", "engine", "forge", "git", "lazy", "place", "problem", "process", "registry", "store", "store/bundle", "wire", "workflow"}, // which of two states of a run counts
@@ -146,11 +148,11 @@ var packages = map[string][]string{
 	"cli/display":  {"agent", "app", "app/transcript", "cli/command", "commandline", "git", "pipeline", "problem", "redact", "redact/visible", "registry", "store", "wire", "workflow"},
 	"cli/ci":       {"app", "app/ci", "app/intake", "cli/command", "cli/display", "pipeline", "redact"},
 	"cli/document": {"app/documents", "cli/command", "problem", "redact", "redact/visible", "schema", "store"},
-	"cli/env":      {"app", "app/environments", "cli/command", "cli/display", "commandline", "config", "environment/cache", "environment/detect", "place", "problem", "process", "redact", "registry", "wire", "workflow"},
+	"cli/env":      {"app", "app/environments", "cli/command", "cli/display", "commandline", "config", "containeruse", "environment/cache", "environment/detect", "place", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/forge":    {"app", "app/intake", "cli/command", "cli/display", "commandline", "redact", "workflow"},
 	"cli/heal":     {"app", "app/healing", "cli/command", "cli/display", "commandline", "forge", "git", "heal", "health", "pipeline", "probe", "problem", "process", "redact", "store", "wire", "workflow"},
 	"cli/beside":   {"problem"}, // becomes another program of ours
-	"cli/mcp":      {"cli/beside", "cli/command", "mcp/clients", "redact"},
+	"cli/mcp":      {"app/environments", "cli/beside", "cli/command", "mcp/clients", "mcp/wrap", "problem", "redact"},
 	"cli/serve":    {"cli/beside"},
 	"cli/issue":    {"app", "cli/command", "cli/display", "problem", "redact", "registry", "store", "wire"},
 	"cli/run":      {"app", "app/cost", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "wire", "workflow"},

@@ -27,6 +27,7 @@ func main() {
 		os.Exit(1)
 	}
 	approve := flag.Bool("approve", false, "let the client approve changes, and allow what agents ask permission for")
+	environments := flag.Bool("environments", false, "offer the tools for environments that other programs make")
 	version := flag.String("version", "(unknown)", "the version that the client is told")
 	flag.Parse()
 	a := command.NewInvocation(command.System())
@@ -44,7 +45,7 @@ func main() {
 			return command.OpenForCall(ctx, a.Opener)
 		}
 		err = mcp.Serve(ctx, mcp.Config{Open: open, Starter: background.Starter{Program: filepath.Join(filepath.Dir(self), "signalbox")},
-			Role: role, Version: *version, Logger: a.Opener.Log}, io.NopCloser(a.Bare.In), unclosed{a.Bare.Out})
+			Role: role, Environments: *environments, Version: *version, Logger: a.Opener.Log}, io.NopCloser(a.Bare.In), unclosed{a.Bare.Out})
 	}
 	if err != nil {
 		a.ShowError(err)

@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == egress.EnterName {
 		egress.Enter(context.Background(), os.Args[1:])
 	}
+	if filepath.Base(os.Args[0]) == containerUse {
+		serveContainerUse()
+		return
+	}
 	if filepath.Base(os.Args[0]) == session.HostName {
 		os.Exit(session.Host(context.Background(), os.Args[1:], cli.SessionHost()))
 	}

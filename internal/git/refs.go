@@ -230,3 +230,15 @@ func (r *Repo) ReleaseMoved(ctx context.Context, ref string) {
 		}
 	}
 }
+
+// Note reads the note on an object below a ref of notes; ErrNotFound if it has none.
+func (r *Repo) Note(ctx context.Context, ref, id string) ([]byte, error) {
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"notes", "--ref=" + ref, "show", id}})
+	if gitcmd.Exited(err, 1) {
+		return nil, fmt.Errorf("note on %s: %w", id, ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read note on %s: %w", id, err)
+	}
+	return out, nil
+}

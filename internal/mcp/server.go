@@ -36,9 +36,11 @@ type Config struct {
 	// Starter starts the processes that execute runs. They outlive the client.
 	Starter background.Starter
 	// Role is what the client may do, where no user is known who has one.
-	Role    access.Role
-	Version string
-	Logger  *slog.Logger
+	Role access.Role
+	// Environments: offer the tools for entries of environments.json, whose environments other programs make.
+	Environments bool
+	Version      string
+	Logger       *slog.Logger
 	// Audit records what clients do.
 	Audit *access.Audit
 }
@@ -79,6 +81,9 @@ func newServer(ctx context.Context, c Config, forms string) *server {
 	if s.may(access.Operator) {
 		s.addOrders()
 		s.addAnswer()
+	}
+	if c.Environments && s.may(access.Operator) {
+		s.addEnvironments()
 	}
 	s.addResources()
 	return s

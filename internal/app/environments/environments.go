@@ -88,6 +88,44 @@ func Change(ctx context.Context, o *app.Opener, id string, change func(doc *regi
 	return after, wire.Explained(err)
 }
 
+// ChangeForeign is Change for a program that no person watches: it refuses the entry of a run, which only Signalbox writes.
+func ChangeForeign(ctx context.Context, o *app.Opener, id string, change func(doc *registry.Environments, now time.Time) error) (registry.Environment, error) {
+	if err := foreign(ctx, o, id); err != nil {
+		return registry.Environment{}, err
+	}
+	after, err := Change(ctx, o, id, change)
+	return after.Environment, err
+}
+
+// RemoveForeign removes the entry of an environment that another program made and deleted.
+func RemoveForeign(ctx context.Context, o *app.Opener, id string) (done Removed, err error) {
+	if err := foreign(ctx, o, id); err != nil {
+		return done, err
+	}
+	e, err := Open(ctx, o, false)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	return e.Remove(ctx, id, false)
+}
+
+// foreign refuses the environment of a run.
+func foreign(ctx context.Context, o *app.Opener, id string) error {
+	s, err := o.OpenStore(ctx)
+	if err != nil {
+		return err
+	}
+	run, err := runOf(ctx, s, id)
+	if err = errors.Join(wire.Explained(err), s.Close()); err != nil {
+		return err
+	}
+	if run != nil {
+		return &problem.Error{Err: fmt.Errorf("environment %q is that of run %s, which keeps its entry itself", id, run.Ref()), Hint: "steer the run instead: signalbox status " + run.Ref()}
+	}
+	return nil
+}
+
 // livingRun is the run at work in the environment, nil if there is none.
 func livingRun(ctx context.Context, s *store.Store, envID string) (*workflow.Run, store.LockRecord, error) {
 	holders, err := s.Holders(ctx)

@@ -21,7 +21,7 @@ func New(a *command.Invocation) *cobra.Command {
 		{"place", "Environments:", []*cobra.Command{newEnvDetect(a), newEnvExec(a), newEnvShell(a), newEnvLogs(a), newEnvPorts(a),
 			newEnvCache(a), newEnvRemove(a), newEnvCleanup(a)}},
 		{"read", "Read environments.json:", append(newEnvFinds(a), newEnvList(a), newEnvShow(a), newEnvBlocked(a), newEnvResumeAction(a))},
-		{"write", "Write environments.json:", append(newEnvChanges(a), newEnvAdd(a), newEnvBlock(a))},
+		{"write", "Write environments.json:", append(newEnvChanges(a), newEnvAdd(a), newEnvBlock(a), newEnvSync(a))},
 	} {
 		c.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
 		for _, command := range group.commands {

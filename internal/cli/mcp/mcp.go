@@ -16,7 +16,7 @@ import (
 
 // New returns the command. version is this program's.
 func New(a *command.Invocation, version string) *cobra.Command {
-	var approve bool
+	var approve, others bool
 	c := &cobra.Command{
 		Use: "mcp", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -24,11 +24,15 @@ func New(a *command.Invocation, version string) *cobra.Command {
 			if approve {
 				args = append(args, "-approve")
 			}
+			if others {
+				args = append(args, "-environments")
+			}
 			return beside.Become("signalbox-mcp", args...)
 		},
 	}
 	c.Flags().BoolVar(&approve, "approve", false, "let the client approve changes, and allow what agents ask permission for")
-	c.AddCommand(newInstall(a), &cobra.Command{Use: "skill", Args: cobra.NoArgs, Run: func(*cobra.Command, []string) { a.Print("%s", clients.Skill) }})
+	c.Flags().BoolVar(&others, "environments", false, "offer tools for the entries of environments that other programs make")
+	c.AddCommand(newInstall(a), newWrap(a), &cobra.Command{Use: "skill", Args: cobra.NoArgs, Run: func(*cobra.Command, []string) { a.Print("%s", clients.Skill) }})
 	return c
 }
 
