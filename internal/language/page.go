@@ -293,13 +293,6 @@ var pages = map[string]text{
 	"moved-patch":     {"files: %d, +%d −%d", "%d ファイル、+%d −%d"},
 
 	"share":          {"Share this run", "この実行を共有"},
-	"share-what":     {"Everyone with this address sees this run, and nothing else, until the link ends.", "このアドレスを知っている人は、期限までこの実行だけを閲覧できます。"},
-	"share-address":  {"Address", "アドレス"},
-	"share-lasts":    {"It works for", "有効期間"},
-	"share-make":     {"Make a link", "リンクを作成"},
-	"one-hour":       {"an hour", "1 時間"},
-	"one-day":        {"a day", "1 日"},
-	"one-week":       {"a week", "1 週間"},
 	"who-asks":       {"The %s asks:", "%s からの質問:"},
 	"altered":        {"The question was longer, or had something that isn't shown.", "質問が長いか、表示できない内容を含むため、一部のみ表示しています。"},
 	"next-part":      {"Go on reading", "続きを読む"},

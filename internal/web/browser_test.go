@@ -198,7 +198,7 @@ func TestAPersonCarriesARequestToItsMergeInABrowser(t *testing.T) {
 	}
 	b.does(chromedp.Click(`#log-link`), chromedp.WaitReady(`.log.whole`))
 	runOf(t, p, 101, "Say why")
-	for _, path := range []string{"", "runs/" + found.Run.Ref(), "runs/101", "new", "runs/" + found.Run.Ref() + "/diff"} {
+	for _, path := range []string{"", "runs/" + found.Run.Ref(), "runs/101", "new", "runs/" + found.Run.Ref() + "/diff", "runs/" + found.Run.Ref() + "/history", "environments", "health", "cost", "doctor"} {
 		axe(b, at+path)
 	}
 }

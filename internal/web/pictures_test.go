@@ -85,6 +85,7 @@ func TestPictures(t *testing.T) {
 		width, height               int64
 	}{
 		{"board", "", "light", "en", 1360, 820}, {"board-dark", "", "dark", "en", 1360, 820}, {"run", "runs/14", "light", "en", 1360, 1000}, {"run-dark", "runs/12", "dark", "en", 1360, 900},
+		{"cost", "cost", "light", "en", 1360, 420},
 		{"board-phone-ja", "", "light", "ja", 400, 860}, {"run-phone-ja", "runs/13", "dark", "ja", 400, 860},
 	} {
 		theme := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: of.theme}}
@@ -93,7 +94,7 @@ func TestPictures(t *testing.T) {
 		}
 		b.does(chromedp.EmulateViewport(of.width, of.height), chromedp.Navigate(v.at+"/p/demo/"))
 		b.does(run(fmt.Sprintf(`document.cookie = "signalbox-language=%s; path=/"`, of.language)), chromedp.Navigate(v.at+"/p/demo/"+of.path))
-		b.sees(`document.querySelector(".link").textContent !== ""`)
+		b.sees(`document.querySelector(".link")?.textContent !== ""`)
 		data, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 		if err == nil {
 			err = os.WriteFile(filepath.Join(*pictures, "web-"+of.name+".png"), data, 0o666)
@@ -146,6 +147,7 @@ func (s shown) in(t *testing.T, p *app.App, number int) {
 			}
 			r.Details.Head, r.Details.Isolation, r.Details.EnvID = fmt.Sprintf("6f1c2ab9d0e84f7a3b5c6d7e8f9a0b1c2d3e4f%02d", number), "bubblewrap", r.EnvironmentID()
 			r.Details.Spent = workflow.Usage{InputTokens: 184_220, CachedTokens: 161_004, OutputTokens: 9_312, CostMicroUSD: 412_000}
+			r.Details.Days = []workflow.Day{{Date: began.Format(time.DateOnly), Usage: r.Details.Spent, Calls: 2}}
 			r.Details.Assistants = []workflow.Assistant{{Role: workflow.Implementer, Agent: "claude", Program: "Claude Code"}}
 			r.Counters.ImplementerCalls, r.Counters.UnitRuns = 2, 3
 			r.Details.SetUp = &workflow.SetUp{Name: "go", Commands: []string{"go mod download"}, Source: workflow.SetUpByDetection, Status: workflow.SetUpSucceeded, Warm: true, Fingerprint: "b71fb7be0d4fd789", Ran: []workflow.CommandRun{{Command: "go mod download", DurationMS: 812}}}

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -46,7 +47,7 @@ type runView struct {
 	Facts                    []fact
 	Documents                []string
 	Logs                     []string
-	// Share is where a link to the run is asked for; empty if no one gives out links.
+	// Share is where a link to the run is made, by package access.
 	Share  string
 	Output outputView
 }
@@ -240,8 +241,8 @@ func (v *visit) runView(w *watched, request string, at app.Standing) *runView {
 		view.Failure = redact.Cut(text(p, j.Failure), 8000)
 	}
 	view.Orders = v.project.orders(l, p, &run, app.NextSteps(&run, at.Interrupted), false)
-	if v.Config.Share != nil {
-		view.Share = view.Path + "/share"
+	if v.user.Only == "" {
+		view.Share = "/account?" + url.Values{"run": {run.RunID}, "page": {view.Path}}.Encode()
 	}
 	view.phases(v, p)
 	view.tests(v, p)
@@ -425,35 +426,6 @@ func thousands(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-// share makes a link that shows the run alone to everyone who has it, and shows the link.
-func (v *visit) share() (page, error) {
-	w, left, err := v.project.look()
-	if err != nil {
-		return page{}, err
-	}
-	defer left()
-	request, at, err := v.standing(w)
-	if err != nil {
-		return page{}, err
-	}
-	if v.Config.Share == nil || at.Run.RunID == "" {
-		return page{}, &problem.Error{Code: problem.NotFound}
-	}
-	lasts, err := time.ParseDuration(v.r.PostFormValue("lasts"))
-	if err != nil {
-		return page{}, &problem.Error{Err: fmt.Errorf("how long the link lasts: %w", err), Code: problem.Usage}
-	}
-	address, err := v.Config.Share(v.r.Context(), at.Run.RunID, v.project.runPath(request), lasts)
-	if err != nil {
-		return page{}, err
-	}
-	scheme := "http://"
-	if v.r.TLS != nil {
-		scheme = "https://"
-	}
-	return page{Title: v.Say("share"), Name: "board", Content: struct{ Run, Title, Address string }{v.project.runPath(request), line(w.app, at.Run.Title, 200), scheme + v.r.Host + address}}, nil
 }
 
 // documents are the files of a run that are shown as they are, with their media types.

@@ -18,7 +18,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"signalbox/internal/access"
 	"signalbox/internal/app"
@@ -37,8 +36,6 @@ type Config struct {
 	Projects map[string]Open
 	// Starter starts the processes that execute runs. They outlive the server.
 	Starter background.Starter
-	// Share makes a link that shows one run alone, at one page, for a while, and returns the path of its address. Nil makes none.
-	Share func(ctx context.Context, run, page string, lasts time.Duration) (path string, err error)
 	// Audit records who ordered what; nil records nothing.
 	Audit  *access.Audit
 	Logger *slog.Logger
@@ -87,7 +84,6 @@ func New(ctx context.Context, c Config) (http.Handler, error) {
 	mux.Handle("GET /p/{project}/runs/{run}/log/{log}", s.guards(access.Viewer, (*visit).wholeLog))
 	mux.Handle("POST /p/{project}/preview", s.guards(access.Operator, (*visit).preview))
 	mux.Handle("POST /p/{project}/doctor", s.guards(access.Operator, (*visit).examine))
-	mux.Handle("POST /p/{project}/runs/{run}/share", s.serves(access.Operator, "shared", (*visit).share))
 	mux.HandleFunc("POST /language", chooseLanguage)
 	mux.HandleFunc("GET /assets/{name}", serveAsset)
 	mux.Handle("GET /", s.serves(access.Viewer, "problem", func(*visit) (page, error) {
