@@ -75,7 +75,7 @@ var packages = map[string][]string{
 	"forge/gitlab/gitlabtest":     {"forge/standin"},
 	"forge/standin":               {},                                                            // what stand-ins for servers have in common: it knows nothing of ours
 	"forge/rest":                  {"forge"},                                                     // what calls to any server have in common; it knows no vendor
-	"forge/budget":                {"flock", "forge"},                                            // goes below any driver, and shares with other processes: it knows no vendor and no project
+	"forge/budget":                {"flock", "forge", "forge/rest"},                              // goes below any driver, and shares with other processes: it knows no vendor and no project
 	"forge/hosted":                {"forge", "owners", "redact", "store"},                        // a server and the git half are interfaces to it: wire joins them
 	"forge/github/githubtest":     {"forge/standin"},                                             // a stand-in for a server: it knows nothing of the driver
 	"agent/agenttest":             {"agent", "agent/modeltest", "process"},                       // holds drivers to what their programs printed when they were recorded

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"signalbox/internal/forge/rest"
 )
 
 const (
@@ -84,7 +86,7 @@ func (a answer) worthKeeping(soon bool) bool {
 		return true
 	}
 	modified, err := http.ParseTime(a.header.Get("Last-Modified"))
-	return err == nil && clock(a.header, a.at).Sub(modified) >= strongAfter
+	return err == nil && rest.Clock(a.header, a.at).Sub(modified) >= strongAfter
 }
 
 // confirmed is a known answer with the headers that its confirmation has. A list whose page is full stays as it is when it grows, and only a

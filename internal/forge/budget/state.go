@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"signalbox/internal/forge/rest"
 )
 
 // Limit is how many calls the server still accepts.
@@ -169,7 +171,7 @@ func (s *state) learn(seen sighting, now time.Time) {
 		s.limit(name, l)
 	}
 	usedUp := told && l.Remaining == 0
-	asked := retryAfter(seen.header, now)
+	asked := min(rest.RetryAfter(seen.header, now), maxHold)
 	switch {
 	case seen.status == http.StatusTooManyRequests,
 		seen.status == http.StatusForbidden && (asked > 0 || usedUp || strings.Contains(strings.ToLower(seen.text), "rate limit")):
@@ -231,28 +233,8 @@ func limitIn(h http.Header, now time.Time) (name string, l Limit, told bool) {
 		remaining, unknown := strconv.Atoi(h.Get(prefix + "Remaining"))
 		reset, never := strconv.ParseInt(h.Get(prefix+"Reset"), 10, 64)
 		if err == nil && unknown == nil && never == nil {
-			return h.Get(prefix + named), Limit{limit, max(0, remaining), now.Add(time.Unix(reset, 0).Sub(clock(h, now))).Round(time.Second)}, true
+			return h.Get(prefix + named), Limit{limit, max(0, remaining), now.Add(time.Unix(reset, 0).Sub(rest.Clock(h, now))).Round(time.Second)}, true
 		}
 	}
 	return "", Limit{}, false
-}
-
-// retryAfter is how long the server asks to wait, by its own clock; 0 if it doesn't say.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	asked := h.Get("Retry-After")
-	if seconds, err := strconv.ParseInt(asked, 10, 64); err == nil {
-		return time.Duration(min(max(seconds, 1), int64(maxHold/time.Second))) * time.Second
-	}
-	if at, err := http.ParseTime(asked); err == nil {
-		return min(max(at.Sub(clock(h, now)), time.Second), maxHold)
-	}
-	return 0
-}
-
-// clock is the server's, or ours.
-func clock(h http.Header, now time.Time) time.Time {
-	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		return date
-	}
-	return now
 }

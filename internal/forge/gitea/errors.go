@@ -22,7 +22,7 @@ const limitedWait = time.Minute
 func (s *Server) refusal(resp *http.Response, body []byte) error {
 	var said struct{ Message string }
 	_ = json.Unmarshal(body, &said) // what is not understood is judged by its status
-	f := &forge.Failure{Kind: kindOf(resp.StatusCode), Status: resp.StatusCode, Message: rest.Line(said.Message), RetryAfter: rest.RetryAfter(resp.Header, s.now)}
+	f := &forge.Failure{Kind: rest.KindOf(resp.StatusCode), Status: resp.StatusCode, Message: rest.Line(said.Message), RetryAfter: rest.RetryAfter(resp.Header, s.now())}
 	switch {
 	case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone:
 		return fmt.Errorf("%w (the server says %q)", forge.ErrNotFound, f.Message)
@@ -32,24 +32,11 @@ func (s *Server) refusal(resp *http.Response, body []byte) error {
 		f.RetryAfter = limitedWait
 	}
 	if resp.StatusCode/100 == 3 {
+		f.Kind = forge.Refused
 		f.Message = "the repository has another address: " + rest.Line(withoutQuery(resp.Header.Get("Location")))
 		f.Moved = s.moved(resp)
 	}
 	return f
-}
-
-func kindOf(status int) forge.FailureKind {
-	switch {
-	case status == http.StatusUnauthorized:
-		return forge.Unauthorized
-	case status == http.StatusForbidden, status == http.StatusUnavailableForLegalReasons:
-		return forge.Forbidden
-	case status == http.StatusTooManyRequests:
-		return forge.Limited
-	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusTooEarly, status < 200:
-		return forge.Unavailable
-	}
-	return forge.Refused
 }
 
 // unreachable is the failure of a call without a whole answer; the context's error if that ended it.

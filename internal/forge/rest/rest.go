@@ -86,33 +86,33 @@ func Secure(u *url.URL) error {
 
 // Wait is how long the server asks to wait, by its own clock where it matters; 0 if it doesn't say.
 func (t *Transport) Wait(h http.Header) time.Duration {
-	if asked := RetryAfter(h, t.Now); asked > 0 {
+	if asked := RetryAfter(h, t.Now()); asked > 0 {
 		return asked
 	}
 	if reset, err := strconv.ParseInt(h.Get(t.Limits+"Reset"), 10, 64); err == nil && h.Get(t.Limits+"Remaining") == "0" {
-		return bounded(time.Unix(reset, 0).Sub(clock(h, t.Now)))
+		return bounded(time.Unix(reset, 0).Sub(Clock(h, t.Now())))
 	}
 	return 0
 }
 
 // RetryAfter reads the header of this name, by the server's own clock if it is told; 0 if it doesn't say.
-func RetryAfter(h http.Header, now func() time.Time) time.Duration {
+func RetryAfter(h http.Header, now time.Time) time.Duration {
 	asked := h.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(asked, 10, 64); err == nil {
 		return bounded(time.Duration(min(max(seconds, 0), int64(maxWait/time.Second))) * time.Second)
 	}
 	if at, err := http.ParseTime(asked); err == nil {
-		return bounded(at.Sub(clock(h, now)))
+		return bounded(at.Sub(Clock(h, now)))
 	}
 	return 0
 }
 
-// clock is the server's, or ours.
-func clock(h http.Header, now func() time.Time) time.Time {
+// Clock is the server's, or ours.
+func Clock(h http.Header, now time.Time) time.Time {
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		return date
 	}
-	return now()
+	return now
 }
 
 // bounded is at least a second: 0 would mean that the server didn't say.
@@ -144,7 +144,7 @@ func KindOf(status int) forge.FailureKind {
 		return forge.Forbidden
 	case status == http.StatusTooManyRequests:
 		return forge.Limited
-	case status >= 500, status < 400, status == http.StatusRequestTimeout:
+	case status >= 500, status < 400, status == http.StatusRequestTimeout, status == http.StatusTooEarly:
 		return forge.Unavailable
 	}
 	return forge.Refused

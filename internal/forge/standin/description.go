@@ -45,8 +45,25 @@ func Describe(packed []byte, exceptions []Exception) *Description {
 	})}
 }
 
-// Call is one request and its operation.
-type Call struct {
+// Serve performs a request, and holds it and its answer against the operation of this path.
+func (d *Description) Serve(t testing.TB, w http.ResponseWriter, r *http.Request, path string, perform func(answer http.ResponseWriter, body []byte)) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Errorf("%s %s: %v", r.Method, r.URL, err)
+		return
+	}
+	described := d.call(t, path, r, body)
+	described.request()
+	answer := httptest.NewRecorder()
+	perform(answer, body)
+	if answer.Code != http.StatusNotModified {
+		described.response(answer)
+	}
+	send(w, answer)
+}
+
+// call is one request and its operation.
+type call struct {
 	exceptions []Exception
 	t          testing.TB
 	operation  *openapi3.Operation
@@ -55,13 +72,13 @@ type Call struct {
 	name       string
 }
 
-// Call finds the operation of a request. Its path is the description's template.
-func (d *Description) Call(t testing.TB, path string, r *http.Request, body []byte) Call {
+// call finds the operation of a request. Its path is the description's template.
+func (d *Description) call(t testing.TB, path string, r *http.Request, body []byte) call {
 	document, err := d.Document()
 	if err != nil {
 		t.Fatalf("read the description: %v", err)
 	}
-	c := Call{t: t, body: body, name: r.Method + " " + path, exceptions: d.exceptions}
+	c := call{t: t, body: body, name: r.Method + " " + path, exceptions: d.exceptions}
 	item := document.Paths.Value(path)
 	if item == nil || item.GetOperation(r.Method) == nil {
 		t.Errorf("the description has no %s", c.name)
@@ -88,8 +105,8 @@ func (d *Description) Call(t testing.TB, path string, r *http.Request, body []by
 	return c
 }
 
-// Request holds the request against the description. Whatever the description doesn't name is an error too: servers ignore it.
-func (c Call) Request() {
+// request holds the request against the description. Whatever the description doesn't name is an error too: servers ignore it.
+func (c call) request() {
 	if c.operation == nil {
 		return
 	}
@@ -112,7 +129,7 @@ func (c Call) Request() {
 	}
 }
 
-func (c Call) names(schema *openapi3.Schema) {
+func (c call) names(schema *openapi3.Schema) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(c.body, &fields) != nil {
 		return // the validation has said so
@@ -124,8 +141,8 @@ func (c Call) names(schema *openapi3.Schema) {
 	}
 }
 
-// Response holds the stand-in's own answer against the description.
-func (c Call) Response(answer *httptest.ResponseRecorder) {
+// response holds the stand-in's own answer against the description.
+func (c call) response(answer *httptest.ResponseRecorder) {
 	if c.operation == nil {
 		return
 	}
@@ -137,7 +154,7 @@ func (c Call) Response(answer *httptest.ResponseRecorder) {
 	}
 }
 
-func (c Call) problem(format string, args ...any) {
+func (c call) problem(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	for _, e := range c.exceptions {
 		if (e.Operation == "" || e.Operation == c.name) && strings.Contains(text, e.Text) {

@@ -2,6 +2,7 @@ package standin
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 )
@@ -55,8 +56,32 @@ func (s *Faults) Inject(f Fault) (end func() (happened bool)) {
 	}
 }
 
-// Fault returns the first one for a request, and waits if it says so.
-func (s *Faults) Fault(r *http.Request) *Fault {
+// Serve performs a request, unless a fault answers instead, and says what was answered.
+func (s *Faults) Serve(w http.ResponseWriter, r *http.Request, perform http.HandlerFunc, answered func(status int)) {
+	fault := s.fault(r)
+	if fault != nil && fault.answer(w) {
+		answered(fault.Status)
+		return
+	}
+	answer := httptest.NewRecorder()
+	perform(answer, r)
+	answered(answer.Code)
+	if fault != nil && fault.Lose {
+		panic(http.ErrAbortHandler) // performed, and the connection is cut
+	}
+	send(w, answer)
+}
+
+func send(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
+	for name, values := range answer.Header() {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(answer.Code)
+	_, _ = answer.Body.WriteTo(w)
+}
+
+// fault returns the first one for a request, and waits if it says so.
+func (s *Faults) fault(r *http.Request) *Fault {
 	f := s.nextFault(r)
 	if f == nil {
 		return nil
@@ -97,8 +122,8 @@ func (f *Fault) selects(r *http.Request) bool {
 	return (f.Method == "" || f.Method == r.Method) && strings.Contains(r.URL.Path, f.Path) && (!f.Changes || changes) && (f.Which == nil || f.Which(r))
 }
 
-// Answer answers instead of the server, if the fault says so.
-func (f *Fault) Answer(w http.ResponseWriter, r *http.Request) bool {
+// answer answers instead of the server, if the fault says so.
+func (f *Fault) answer(w http.ResponseWriter) bool {
 	if f.Status == 0 {
 		return false
 	}

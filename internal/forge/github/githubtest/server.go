@@ -4,7 +4,6 @@
 package githubtest
 
 import (
-	"bytes"
 	"crypto/rsa"
 	"net/http"
 	"net/http/httptest"
@@ -151,29 +150,14 @@ func (s *Server) Requests() []Request {
 func (s *Server) Remote() string { return s.URL + "/" + Owner + "/" + Name + ".git" }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	fault := s.Fault(r)
-	if fault != nil && fault.Answer(w, r) {
-		s.logged(r, fault.Status)
-		return
-	}
-	answer := httptest.NewRecorder()
+	perform := s.serveGit
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/api/"):
-		s.serveAPI(answer, r)
+		perform = s.serveAPI
 	case strings.HasPrefix(r.URL.Path, "/logs/"):
-		s.serveLog(answer, r)
-	default:
-		s.serveGit(answer, r)
+		perform = s.serveLog
 	}
-	s.logged(r, answer.Code)
-	if fault != nil && fault.Lose {
-		panic(http.ErrAbortHandler) // performed, and the connection is cut
-	}
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(answer.Code)
-	_, _ = bytes.NewReader(answer.Body.Bytes()).WriteTo(w)
+	s.Serve(w, r, perform, func(status int) { s.logged(r, status) })
 }
 
 func (s *Server) logged(r *http.Request, status int) {

@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"time"
@@ -93,30 +91,16 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		s.t.Errorf("%s %s: %v", r.Method, r.URL, err)
-		return
-	}
-	described := description.Call(s.t, path, r, body)
-	described.Request()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := &call{Server: s, st: &s.state, r: r, body: body, header: http.Header{}}
-	s.pushed()
-	if c.admitted(path) {
-		handle(c)
-	}
-	answer := httptest.NewRecorder()
-	c.write(answer)
-	if answer.Code != http.StatusNotModified {
-		described.Response(answer)
-	}
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(answer.Code)
-	_, _ = answer.Body.WriteTo(w)
+	description.Serve(s.t, w, r, path, func(answer http.ResponseWriter, body []byte) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		c := &call{Server: s, st: &s.state, r: r, body: body, header: http.Header{}}
+		s.pushed()
+		if c.admitted(path) {
+			handle(c)
+		}
+		c.write(answer)
+	})
 }
 
 // admitted refuses who is nobody, asks too often, or asks for another project.
