@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 
 	"signalbox/internal/access"
@@ -26,6 +27,9 @@ func main() {
 	if err := process.DropInherited(); err != nil {
 		fmt.Fprintln(os.Stderr, "error: drop the files and limits inherited from the caller:", err)
 		os.Exit(1)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // it is idle most of the time: memory is worth more than speed
 	}
 	a := command.NewInvocation(command.System())
 	if err := run(a); err != nil {

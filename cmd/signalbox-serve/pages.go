@@ -20,6 +20,7 @@ import (
 	"signalbox/internal/app/background"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/config"
+	"signalbox/internal/git/gitcmd"
 	"signalbox/internal/mcp"
 	"signalbox/internal/notify"
 	"signalbox/internal/private"
@@ -81,7 +82,12 @@ func (p *pages) answer(ctx context.Context, c *serve.Server, settings *config.Se
 	mux := http.NewServeMux()
 	for _, project := range c.Projects {
 		open := func(ctx context.Context) (context.Context, *app.App, func(), error) {
-			return command.OpenForCall(ctx, project.Opener)
+			a, release := c.Use(ctx, project.Name)
+			if a == nil {
+				return command.OpenForCall(ctx, project.Opener)
+			}
+			ctx, endGit := gitcmd.Scope(ctx)
+			return ctx, a, func() { endGit(); release() }, nil
 		}
 		shown.Projects[project.Name] = open
 		mux.Handle("/p/"+project.Name+"/mcp", p.guard.Protect(mcp.Handler(mcp.Config{Open: open, Starter: shown.Starter, Audit: shown.Audit, Version: p.options.version, Logger: c.Log})))

@@ -19,6 +19,14 @@ import (
 	"signalbox/internal/workflow"
 )
 
+// quick makes a project with one request and the shortest of runs.
+func quick(t *testing.T, settings string) *project {
+	t.Helper()
+	p := newProject(t, 1, "approve: auto", "workflow: simple\n"+settings, "  script: {driver: replay, script: .signalbox/playbook.yaml}", "  script: {driver: command, command: [.signalbox/agent.sh]}")
+	p.writeAgent(".signalbox/agent.sh")
+	return p
+}
+
 // auto makes a project whose only request runs by itself, and returns what is told of it.
 func auto(t *testing.T) (*project, <-chan string) {
 	t.Helper()
@@ -28,7 +36,7 @@ func auto(t *testing.T) (*project, <-chan string) {
 		told <- string(data)
 	}))
 	t.Cleanup(hook.Close)
-	p := newProject(t, 1, "approve: auto", "approve: auto\nnotify: {webhook: "+hook.URL+"}")
+	p := quick(t, "approve: auto\nnotify: {webhook: "+hook.URL+"}")
 	p.write("requests/1.md", "---\nid: RQ-20260101-001\nnumber: 1\ntitle: Greet number 1\nrun: auto\n---\n\ngreet-1.sh says hello 1.\n")
 	p.git("commit", "--quiet", "--all", "-m", "Run by itself")
 	return p, told
@@ -141,7 +149,7 @@ func (p *project) killRun() {
 
 func TestOneServeHasAProjectAndOtherCommandsWorkBesideIt(t *testing.T) {
 	t.Parallel()
-	p := newProject(t, 1, "approve: auto", "approve: manual\nhealth: {checks: [{id: fine, kind: command, command: \"true\"}]}")
+	p := quick(t, "approve: manual\nhealth: {checks: [{id: fine, kind: command, command: \"true\"}]}")
 	c, address := p.serves()
 	address = strings.TrimSuffix(address, "/p/"+filepath.Base(p.dir))
 	second := p.run(5, "serve")
@@ -151,8 +159,10 @@ func TestOneServeHasAProjectAndOtherCommandsWorkBesideIt(t *testing.T) {
 	if code, body := get(t, address+"/healthz"); code != http.StatusOK || !strings.Contains(body, `"projects":1`) {
 		t.Errorf("its health is %d: %s", code, body)
 	}
-	if code, _ := get(t, address+"/"); code != http.StatusUnauthorized {
-		t.Errorf("without a login the page answers %d", code)
+	for _, path := range []string{"/", "/p/" + filepath.Base(p.dir) + "/mcp"} {
+		if code, _ := get(t, address+path); code != http.StatusUnauthorized {
+			t.Errorf("without a login %s answers %d", path, code)
+		}
 	}
 	if code, _ := get(t, address+"/webhook/elsewhere"); code == http.StatusOK {
 		t.Error("a webhook for no project is taken")

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -35,11 +37,15 @@ type project struct {
 	begun   atomic.Int64
 	failed  atomic.Int64
 	traced  chan workflow.RunRef
+	// tried is closed once it was opened, or couldn't be.
+	tried chan struct{}
 	// looking has one look at a time, so that what was read earlier never replaces what was read later.
 	looking sync.Mutex
 
 	mu  sync.Mutex
 	app *app.App
+	// kept is app with who else uses it.
+	kept *kept
 	// obstacle is why it can't be kept going now.
 	obstacle error
 	cards    map[string]card
@@ -51,6 +57,54 @@ type project struct {
 	orders map[string]chan error
 	turn   time.Time
 	timer  *time.Timer
+}
+
+// kept is a project that is open, for this many users, with its settings as they were written then.
+type kept struct {
+	app      *app.App
+	settings time.Time
+	users    int
+}
+
+// settingsOf is when a project's settings were written.
+func settingsOf(root string) (at time.Time) {
+	if info, err := os.Stat(filepath.Join(root, config.Name)); err == nil {
+		at = info.ModTime()
+	}
+	return at
+}
+
+// Use returns a project that is kept going as it is open, for a page or a call: so it is opened, and its files are watched, once. It is nil if the
+// project waits for a person, or has settings that are newer. It waits until the project was tried.
+func (s *Server) Use(ctx context.Context, name string) (a *app.App, release func()) {
+	for _, p := range s.projects {
+		if p.Name != name {
+			continue
+		}
+		select {
+		case <-p.tried:
+		case <-ctx.Done():
+			return nil, nil
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		k := p.kept
+		if p.app == nil || !settingsOf(k.app.Root).Equal(k.settings) {
+			return nil, nil
+		}
+		k.users++
+		return k.app, sync.OnceFunc(func() { p.leave(k) })
+	}
+	return nil, nil
+}
+
+// leave ends a use of an open project. The last closes it.
+func (p *project) leave(k *kept) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if k.users--; k.users == 0 {
+		_ = k.app.Store.Close()
+	}
 }
 
 // card is what is kept of a request with a run: a board has thousands.
@@ -81,7 +135,10 @@ const (
 
 // keep keeps the project going until ctx ends.
 func (p *project) keep(ctx context.Context) {
-	tried := sync.OnceFunc(p.untried.Done)
+	tried := sync.OnceFunc(func() {
+		close(p.tried)
+		p.untried.Done()
+	})
 	defer tried()
 	for ctx.Err() == nil {
 		err := p.open(ctx, tried)
@@ -111,16 +168,17 @@ func (p *project) blocked(err error) {
 func (p *project) open(ctx context.Context, opened func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a, changed, settings, err := p.start(ctx)
+	k, changed, settings, err := p.start(ctx)
 	if err != nil {
 		return err
 	}
+	a := k.app
 	var group sync.WaitGroup
 	defer func() {
 		cancel()
 		group.Wait()
 		a.Notices.Wait()
-		_ = a.Store.Close()
+		p.leave(k)
 	}()
 	if a.Hosted != nil {
 		w, err := p.watcher(a)
@@ -149,12 +207,15 @@ func (p *project) open(ctx context.Context, opened func()) error {
 	}
 }
 
-func (p *project) start(ctx context.Context) (a *app.App, changed <-chan string, settings <-chan struct{}, err error) {
+func (p *project) start(ctx context.Context) (k *kept, changed <-chan string, settings <-chan struct{}, err error) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
-	if a, err = p.Open(ctx); err != nil {
+	written := settingsOf(p.Opener.Dir)
+	a, err := p.Open(ctx)
+	if err != nil {
 		return nil, nil, nil, err
 	}
+	k = &kept{a, written, 1}
 	err = cmp.Or(a.ConfigError, p.take(ctx))
 	if err == nil && p.lock == nil {
 		err = errors.New("its documents can't be written")
@@ -172,11 +233,11 @@ func (p *project) start(ctx context.Context) (a *app.App, changed <-chan string,
 		return nil, nil, nil, errors.Join(err, a.Store.Close())
 	}
 	p.mu.Lock()
-	p.app, p.obstacle, p.cards = a, nil, map[string]card{}
+	p.app, p.kept, p.obstacle, p.cards = a, k, nil, map[string]card{}
 	p.begins, p.tries, p.orders = map[string]bool{}, map[string]try{}, map[string]chan error{}
 	p.mu.Unlock()
 	p.look(ctx, a, "")
-	return a, changed, settings, nil
+	return k, changed, settings, nil
 }
 
 // look reads a request's run, or with "" all of them and the requests.

@@ -72,7 +72,7 @@ type Server struct {
 func Take(ctx context.Context, c Config) (*Server, error) {
 	s := &Server{Config: c, woken: make(chan struct{}, 1)}
 	for _, known := range c.Projects {
-		p := &project{Server: s, Project: known, traced: make(chan workflow.RunRef, 1000)}
+		p := &project{Server: s, Project: known, traced: make(chan workflow.RunRef, 1000), tried: make(chan struct{})}
 		s.projects = append(s.projects, p)
 		if err := p.take(ctx); err != nil {
 			return nil, errors.Join(err, s.Release(ctx))
@@ -110,6 +110,9 @@ func (s *Server) Keep(ctx context.Context) {
 	group.Wait()
 }
 
+// settles is how long after the start pages may still read the projects, too.
+const settles = 3 * time.Second
+
 // dispatch begins what is ready, and tells the service manager that it can.
 func (s *Server) dispatch(ctx context.Context, tried <-chan struct{}) {
 	alive := s.System.Watchdog()
@@ -124,7 +127,7 @@ func (s *Server) dispatch(ctx context.Context, tried <-chan struct{}) {
 		case <-tried:
 			s.Log.Info("ready", "projects", len(s.projects), "address", s.Address)
 			s.System.Tell("READY=1")
-			debug.FreeOSMemory() // of reading all projects; most are idle from now on
+			time.AfterFunc(settles, debug.FreeOSMemory) // that of reading all projects: most are idle from now on
 			tried = nil
 		case <-alive:
 			s.System.Tell("WATCHDOG=1\nSTATUS=" + s.sum())
