@@ -25,6 +25,7 @@ import (
 	"signalbox/internal/cli/run"
 	"signalbox/internal/cli/serve"
 	"signalbox/internal/cli/session"
+	"signalbox/internal/cli/tui"
 	"signalbox/internal/engine"
 	"signalbox/internal/git/gitcmd"
 	"signalbox/internal/problem"
@@ -88,7 +89,7 @@ func newRoot(a *command.Invocation) *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true,
 		Version: thisBuild().String(),
 		Args:    unknownCommand,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE:    tui.Alone(a),
 		PersistentPreRun: func(*cobra.Command, []string) {
 			level := slog.LevelError
 			if verbose {
@@ -103,7 +104,7 @@ func newRoot(a *command.Invocation) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(run.Commands(a)...)
 	root.AddCommand(newInit(a), newTrust(a), newDoctor(a), newAgents(a), newNotify(a), newDemo(a), newVersion(a), newReport(a), newReplayAgent(a),
-		session.New(a), env.New(a), issue.New(a), forge.New(a), ci.New(a), heal.New(a), heal.NewHealth(a), document.New(a), mcp.New(a, thisBuild().Version), serve.New(thisBuild().Version))
+		session.New(a), env.New(a), issue.New(a), forge.New(a), ci.New(a), heal.New(a), heal.NewHealth(a), document.New(a), mcp.New(a, thisBuild().Version), serve.New(thisBuild().Version), tui.New(a))
 	root.InitDefaultCompletionCmd()
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
@@ -122,7 +123,7 @@ func newRoot(a *command.Invocation) *cobra.Command {
 // groups are the headings of the help, each with its commands; the rest comes last.
 var groups = []struct{ title, commands string }{
 	{"Get started:", "demo init trust doctor agents new"},
-	{"Work on requests:", "run watch status list logs diff cost approve reject answer note sync stop resume retry"},
+	{"Work on requests:", "tui run watch status list logs diff cost approve reject answer note sync stop resume retry"},
 	{"Sessions and environments:", "session env"},
 	{"Forges:", "forge ci"},
 	{"Self-healing:", "heal health"},

@@ -141,7 +141,7 @@ func program(t testing.TB) string {
 			return
 		}
 		build.path = filepath.Join(build.dir, "signalbox")
-		compile := exec.Command("go", "build", "-o", build.dir, "signalbox/cmd/signalbox", "signalbox/cmd/signalbox-docker", "signalbox/cmd/signalbox-mcp", "signalbox/cmd/signalbox-serve")
+		compile := exec.Command("go", "build", "-o", build.dir, "signalbox/cmd/signalbox", "signalbox/cmd/signalbox-docker", "signalbox/cmd/signalbox-mcp", "signalbox/cmd/signalbox-serve", "signalbox/cmd/signalbox-tui")
 		compile.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
 		out, err := compile.CombinedOutput()
 		if err != nil {

@@ -48,7 +48,7 @@ func Read(ctx context.Context, p *app.App) (cards []Card, broken, err error) {
 	for _, l := range lines {
 		cards = append(cards, CardOf(l))
 	}
-	slices.SortStableFunc(cards, compare)
+	slices.SortStableFunc(cards, Compare)
 	return cards, broken, err
 }
 
@@ -70,7 +70,8 @@ func Some(ctx context.Context, p *app.App, requestIDs ...string) (cards []Card, 
 	return cards, err
 }
 
-func compare(a, b Card) int {
+// Compare orders cards as Read does.
+func Compare(a, b Card) int {
 	since := b.Since.Compare(a.Since)
 	if a.Column == NeedsYou || a.Column == Ready {
 		since = -since
