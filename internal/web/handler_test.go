@@ -228,6 +228,22 @@ func TestAPageSpeaksTheLanguageOfItsReader(t *testing.T) {
 	}
 }
 
+func TestOneBoardShowsAllProjects(t *testing.T) {
+	t.Parallel()
+	handler, err := New(t.Context(), Config{Projects: map[string]Open{"site": opens(apptest.Make(t, apptest.Greeting)), "parser": opens(apptest.Make(t, apptest.Greeting))}, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string][2]int{"/": {1, 1}, "/p/site/": {1, 0}, "/p/parser/": {0, 1}, "/?q=nothing": {0, 0}, "/?q=greet+%237": {1, 1}} {
+		w := httptest.NewRecorder()
+		as(access.User{Name: "ada", Role: access.Viewer}, handler).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+		body := w.Body.String()
+		if got := [2]int{strings.Count(body, `id="c.site.`), strings.Count(body, `id="c.parser.`)}; got != want {
+			t.Errorf("%s shows %v, want %v", path, got, want)
+		}
+	}
+}
+
 // events opens a stream of events, and returns what reads the next one of a kind.
 func (v *visitor) events(path string) (next func(kind string) (id, data string), end func()) {
 	v.Helper()

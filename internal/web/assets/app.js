@@ -102,6 +102,14 @@ const connect = () => {
   };
 };
 
+// A page that no one sees for a while leaves its connection to others: browsers open six to a server.
+let unseen;
+document.addEventListener("visibilitychange", () => {
+  clearTimeout(unseen);
+  if (document.hidden) unseen = setTimeout(() => { const mine = source; source = null; mine?.close(); }, 60000);
+  else if (!source) connect();
+});
+
 // resync asks for everything, after something that should not happen.
 const resync = () => { last = ""; setTimeout(connect, 0); return false; };
 
