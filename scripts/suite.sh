@@ -15,7 +15,8 @@ shared='TestScripts/(answers|followed|heal-unattended|notifications|questions|se
 shared="$shared|TestATerminal|TestAtATerminal|TestHealWatch|TestARunningPass|TestWatch|TestGate"
 shared="$shared|TestNetworkConformance|TestOnlyOneCommandAtATime|TestConformance/HOME_kept|TestASecondSignalbox"
 # In these nothing runs beside anything: they judge, read or write texts, or walk every state of a run.
-alone=$(cd internal && go list . ./commandline ./config ./environment/detect ./health/... ./pipeline ./registry ./schema ./workflow/...)
+alone=$(cd internal && go list . ./agent/jsonrpc ./agent/pending ./app/cost ./app/healing ./app/history ./commandline ./config ./environment/detect \
+	./forge/joblog ./health/... ./language ./mcp/clients ./owners ./permission ./pipeline ./registry ./schema ./wire/folder ./workflow/...)
 # Here too, of packages where the race detector watches another test go the same way: thousands of histories, and of calls, one after the other, and
 # runs on a forge that fails in thirty ways.
 repeated='TestWhateverBecomesOfWebhooksTheEndIsTheSame|TestAnHourOfFiftyRuns|TestWhateverAForgeDoesTheRunSaysWhatToType|TestARunSurvivesEveryLostAnswer|TestARunOnARealGitea'
@@ -55,7 +56,8 @@ plain)
 	;;
 raced)
 	failed=
-	[ -z "$race" ] || export CGO_ENABLED=1
+	# Each program waits a second at its end for races that others may still report.
+	[ -z "$race" ] || export CGO_ENABLED=1 GORACE=atexit_sleep_ms=100
 	go test $quick $again $race -skip "$repeated" -timeout 75m $longest $(without "$plain $alone") || failed=1
 	[ -z "$race" ] || {
 		go test $quick $again -race -timeout 75m -run "$shared" ./internal/cli ./internal/environment/clone || failed=1
