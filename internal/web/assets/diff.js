@@ -33,15 +33,14 @@ const view = (file, on) => {
   viewed = stored(viewedKey, viewed).filter((m) => m !== mark);
   if (on) viewed = [...viewed, mark].slice(-maxViewed);
   store(viewedKey, viewed);
-  file.open = !on;
+  $("details", file).open = !on;
   showSeen();
 };
 for (const f of files) {
   const box = $(".viewed", f);
   box.hidden = false;
-  box.addEventListener("click", (event) => event.stopPropagation()); // the summary would fold
   $("input", box).addEventListener("change", (event) => view(f, event.target.checked));
-  if (viewed.includes(markOf(f))) f.open = false;
+  if (viewed.includes(markOf(f))) $("details", f).open = false;
 }
 showSeen();
 
