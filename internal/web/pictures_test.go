@@ -19,7 +19,9 @@ import (
 	"signalbox/internal/agent"
 	"signalbox/internal/app"
 	"signalbox/internal/app/apptest"
+	"signalbox/internal/app/healing"
 	"signalbox/internal/engine"
+	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
 
@@ -72,7 +74,10 @@ func TestPictures(t *testing.T) {
 		t.Skip("no pictures are asked for: scripts/pictures.sh takes them")
 	}
 	files := maps.Clone(apptest.Greeting)
-	files["requests/greet.md"] = strings.ReplaceAll(files["requests/greet.md"], "Greet the world", "Log who changed a setting")
+	files["requests/greet.md"] = strings.NewReplacer("Greet the world", "Log who changed a setting", "grep -q world greeting.txt", "grep -q By settings.go").Replace(files["requests/greet.md"])
+	files["settings.go"] = "// Package settings keeps what people chose.\npackage settings\n\nimport \"log\"\n\n// Set changes a setting.\nfunc Set(name, value string) {\n\tall[name] = value\n\tlog.Print(\"changed \", name)\n}\n\nvar all = map[string]string{}\n"
+	files["agent.sh"] = "cat >/dev/null\nsed -i 's/^func Set(name, value string)/func Set(by, name, value string)/; s/log.Print.*/log.Printf(\"%s changed %s to %q\", by, name, value)/; s/Set changes a setting/Set changes a setting. By is the name of the user/' settings.go\n" +
+		"printf 'package settings\\n\\nimport \"testing\"\\n\\nfunc TestSet(t *testing.T) {\\n\\tSet(\"ada\", \"color\", \"red\")\\n\\tif all[\"color\"] != \"red\" {\\n\\t\\tt.Error(all)\\n\\t}\\n}\\n' >settings_test.go\n"
 	dir := apptest.Make(t, files)
 	p := apptest.Open(t, dir)
 	for i, s := range picture {
@@ -87,7 +92,17 @@ func TestPictures(t *testing.T) {
 		{"board", "", "light", "en", 1360, 820}, {"board-dark", "", "dark", "en", 1360, 820}, {"run", "runs/14", "light", "en", 1360, 1000}, {"run-dark", "runs/12", "dark", "en", 1360, 900},
 		{"cost", "cost", "light", "en", 1360, 420},
 		{"board-phone-ja", "", "light", "ja", 400, 860}, {"run-phone-ja", "runs/13", "dark", "ja", 400, 860},
+		{"diff", "runs/7/diff", "light", "en", 1360, 760}, {"diff-dark", "runs/7/diff", "dark", "en", 1360, 760}, {"diff-phone-ja", "runs/7/diff?view=unified", "light", "ja", 400, 860},
+		{"health", "health", "light", "en", 1360, 420},
 	} {
+		if of.name == "diff" {
+			waits(t, p)
+			for _, fact := range []health.Fact{{Kind: health.FactErrorDetected, ErrorID: "lint-31af", Summary: "settings.go: an error isn't checked"}, {Kind: health.FactFixAttempted}, {Kind: health.FactFixSucceeded}, {Kind: health.FactHealthy}} {
+				if _, err := healing.Record(t.Context(), apptest.Opener(dir), fact); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
 		theme := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: of.theme}}
 		if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: theme}); err != nil {
 			t.Fatal(err)
