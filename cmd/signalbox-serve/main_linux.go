@@ -87,7 +87,7 @@ func run(a *command.Invocation) error {
 		return &problem.Error{Err: err, Code: problem.Usage}
 	}
 	s := &secrets{}
-	log := o.logger(a, s)
+	log := o.logger(a, s, slog.LevelInfo)
 	roots, err := folders(o.folders, settings.Projects, a.Opener.Dir, func(err error) { log.Warn("a project is left out", "err", err) })
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func run(a *command.Invocation) error {
 	if o.noWeb {
 		return kept(ctx, c, func(*serve.Server) error { return nil })
 	}
-	pages, err := newPages(a, o, &c, settings)
+	pages, err := newPages(a, o, &c, settings, o.logger(a, s, slog.LevelWarn))
 	if err != nil {
 		return err
 	}
@@ -159,9 +159,9 @@ func (o *options) words(roots []string) (words []string) {
 	return words
 }
 
-// logger writes the log to standard error, without secrets.
-func (o *options) logger(a *command.Invocation, s *secrets) *slog.Logger {
-	options := &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: s.replace}
+// logger writes what is said at a level and above to standard error, without secrets.
+func (o *options) logger(a *command.Invocation, s *secrets, level slog.Level) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: s.replace}
 	if o.verbose {
 		options.Level = slog.LevelDebug
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -50,14 +51,16 @@ type pages struct {
 	config     *serve.Config
 	folder     string
 	guard      *access.Guard
+	// quiet leaves out each call of a client of MCP.
+	quiet *slog.Logger
 }
 
-func newPages(a *command.Invocation, o options, c *serve.Config, settings *config.Serve) (*pages, error) {
+func newPages(a *command.Invocation, o options, c *serve.Config, settings *config.Serve, quiet *slog.Logger) (*pages, error) {
 	state, err := private.State(a.Opener.Env)
 	if err != nil {
 		return nil, err
 	}
-	p := &pages{invocation: a, options: o, config: c, folder: filepath.Join(state, "serve")}
+	p := &pages{invocation: a, options: o, config: c, quiet: quiet, folder: filepath.Join(state, "serve")}
 	var signOn access.SignOn
 	if s := settings.OIDC; s.Issuer != "" {
 		signOn = oidc.New(s, a.Opener.Env(s.Secret), http.DefaultTransport, time.Now)
@@ -90,7 +93,7 @@ func (p *pages) answer(ctx context.Context, c *serve.Server, settings *config.Se
 			return ctx, a, func() { endGit(); release() }, nil
 		}
 		shown.Projects[project.Name] = open
-		mux.Handle("/p/"+project.Name+"/mcp", p.guard.Protect(mcp.Handler(mcp.Config{Open: open, Starter: shown.Starter, Audit: shown.Audit, Version: p.options.version, Logger: c.Log})))
+		mux.Handle("/p/"+project.Name+"/mcp", p.guard.Protect(mcp.Handler(mcp.Config{Open: open, Starter: shown.Starter, Audit: shown.Audit, Version: p.options.version, Logger: p.quiet})))
 	}
 	page, err := web.New(ctx, shown)
 	if err != nil {
