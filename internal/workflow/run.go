@@ -191,7 +191,10 @@ type Signals struct {
 	Notes *string `json:"notes"`
 	// Commands are the orders that the published signals have no word for, oldest first. The runner acknowledges one by removing it.
 	Commands []Command `json:"signalbox_commands,omitempty"`
-	Unknown  Unknown   `json:",embed"`
+	// Orders are the ids of the orders on a forge that the run had, oldest first. Each is written together with what it ordered, so that no crash comes
+	// between: one that is named was given. The runner leaves them.
+	Orders  []string `json:"signalbox_heard,omitempty"`
+	Unknown Unknown  `json:",embed"`
 }
 
 // CommandKind is an order from a person.

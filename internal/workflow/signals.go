@@ -24,7 +24,7 @@ func MergeSignals(seen, mine, theirs Signals) Signals {
 
 // Clone returns a copy that shares nothing with s but unknown keys.
 func (s Signals) Clone() Signals {
-	s.Commands = slices.Clone(s.Commands)
+	s.Commands, s.Orders = slices.Clone(s.Commands), slices.Clone(s.Orders)
 	if s.Notes != nil {
 		notes := *s.Notes
 		s.Notes = &notes

@@ -25,11 +25,12 @@ func TestSignalsAreMergedThreeWays(t *testing.T) {
 		"newer notes outlive the reading":      {seen: signals{Notes: text("a")}, theirs: signals{Notes: text("b")}, want: signals{Notes: text("b")}},
 		"obeyed commands go, new ones stay": {seen: signals{Commands: commands("a", "b")}, mine: signals{Commands: commands("b")},
 			theirs: signals{Commands: commands("a", "b", "c")}, want: signals{Commands: commands("b", "c")}},
+		"named orders arrive":      {mine: signals{Commands: commands("a")}, theirs: signals{Orders: []string{"comment/1"}}, want: signals{Orders: []string{"comment/1"}}},
 		"a withdrawn command goes": {seen: signals{Commands: commands("a")}, mine: signals{Commands: commands("a")}},
 	} {
 		got := MergeSignals(c.seen, c.mine, c.theirs)
 		if got.StopRequested != c.want.StopRequested || got.ResumeRequested != c.want.ResumeRequested ||
-			!equalText(got.Notes, c.want.Notes) || fmt.Sprint(got.Commands) != fmt.Sprint(c.want.Commands) {
+			!equalText(got.Notes, c.want.Notes) || fmt.Sprint(got.Commands, got.Orders) != fmt.Sprint(c.want.Commands, c.want.Orders) {
 			t.Errorf("%s: got %+v", name, got)
 		}
 	}

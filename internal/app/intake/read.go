@@ -236,7 +236,7 @@ func (i *Intake) owed(ctx context.Context, runs []*workflow.Run, result *Result)
 	for _, run := range runs {
 		s := &run.Signals
 		left := s.StopRequested || s.ResumeRequested || slices.ContainsFunc(s.Commands, func(c workflow.Command) bool { return c.Kind != workflow.CommandWake })
-		if len(ordersIn(s)) > 0 && (left || run.UnderWay() || run.Interrupted()) {
+		if len(s.Orders) > 0 && (left || run.UnderWay() || run.Interrupted()) {
 			owe(run.Details.Number)
 		}
 	}

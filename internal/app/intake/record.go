@@ -2,7 +2,6 @@ package intake
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -101,34 +100,15 @@ func (i *Intake) write(ctx context.Context, order forge.Order, number int, e ent
 	})
 }
 
-// heardKey is where a run's signals name the orders of the forge that they had. It is written together with the order itself, so that no crash comes
-// between: an order that is named there was given.
-const heardKey = "signalbox_heard"
-
-// maxNamed is how many a run names. The record has all of them; the run's are for what a crash left out of it.
+// maxNamed is how many orders a run's signals name. The record has all of them; the run's are for what a crash left out of it.
 const maxNamed = 50
 
-func ordersIn(s *workflow.Signals) (ids []string) {
-	_ = json.Unmarshal(s.Unknown[heardKey], &ids) // a person may have written anything there
-	return ids
-}
-
 // name names an order in the signals. It reports whether it was named there before.
-func name(s *workflow.Signals, id string) (before bool, err error) {
-	ids := ordersIn(s)
-	if slices.Contains(ids, id) {
-		return true, nil
+func name(s *workflow.Signals, id string) (before bool) {
+	if slices.Contains(s.Orders, id) {
+		return true
 	}
-	ids = append(ids, id)
-	text, err := json.Marshal(ids[max(0, len(ids)-maxNamed):])
-	if err != nil {
-		return false, err
-	}
-	unknown := maps.Clone(s.Unknown)
-	if unknown == nil {
-		unknown = workflow.Unknown{}
-	}
-	unknown[heardKey] = text
-	s.Unknown = unknown
-	return false, nil
+	orders := append(slices.Clone(s.Orders), id)
+	s.Orders = orders[max(0, len(orders)-maxNamed):]
+	return false
 }

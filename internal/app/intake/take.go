@@ -123,7 +123,7 @@ func (i *Intake) begin(ctx context.Context, order forge.Order, run *workflow.Run
 
 // give leaves an order for a run, together with the order's id.
 func (i *Intake) give(ctx context.Context, order forge.Order, run *workflow.Run) error {
-	if has(&run.Signals, order.ID) { // and its record was lost
+	if slices.Contains(run.Signals.Orders, order.ID) { // and its record was lost
 		return nil
 	}
 	o, err := i.meant(ctx, order, run)
@@ -153,8 +153,8 @@ func (i *Intake) pin(ctx context.Context, order forge.Order, number int) error {
 // leave writes to the signals, together with the order's id.
 func (i *Intake) leave(ctx context.Context, order forge.Order, run *workflow.Run, change func(*workflow.Signals)) error {
 	return i.Store.Signal(ctx, workflow.RefOf(run), func(s *workflow.Signals) error {
-		if before, err := name(s, order.ID); before || err != nil {
-			return err
+		if name(s, order.ID) {
+			return nil
 		}
 		had := len(s.Commands)
 		change(s)
@@ -241,10 +241,6 @@ func answerOf(q *workflow.Question, text string) workflow.Answer {
 		answer.Verdict, answer.Option, answer.Text = workflow.AnswerOption, number, ""
 	}
 	return answer
-}
-
-func has(s *workflow.Signals, id string) bool {
-	return slices.Contains(ordersIn(s), id)
 }
 
 // where is what a run does, on one line.
