@@ -111,13 +111,14 @@ func TestTheJobOfGitLabTakesOnlyANumber(t *testing.T) {
 		}
 	}
 	for payload, want := range map[string]string{
-		`{"object_kind":"note","issue":{"iid":42},"object_attributes":{"iid":7}}`:                         "ci restore 42 key\nci run 42 without\nci save 42 key\nThe run needs a person: the issue says for what.\n",
-		`{"object_kind":"issue","object_attributes":{"iid":6,"action":"update"},"changes":{"title":{}}}`:  "This event orders nothing on an issue.\n",
-		`{"object_kind":"issue","object_attributes":{"iid":5,"action":"update"},"changes":{"labels":{}}}`: "ci restore 5 key\nci run 5 without\nci save 5 key\nThe run needs a person: the issue says for what.\n",
-		`{"object_kind":"note","merge_request":{"iid":42}}`:                                               "This event orders nothing on an issue.\n",
-		`{"object_kind":"merge_request","object_attributes":{"iid":42}}`:                                  "This event orders nothing on an issue.\n",
-		`{"object_kind":"note","issue":{"iid":"42; touch x"}}`:                                            "This event orders nothing on an issue.\n",
-		`{"object_kind":"note","issue":{"iid":-1}}`:                                                       "This event orders nothing on an issue.\n",
+		`{"object_kind":"note","issue":{"iid":42},"object_attributes":{"iid":7}}`:                                                                                                                           "ci restore 42 key\nci run 42 without\nci save 42 key\nThe run needs a person: the issue says for what.\n",
+		`{"object_kind":"issue","object_attributes":{"iid":6,"action":"update"},"changes":{"title":{}}}`:                                                                                                    "This event orders nothing on an issue.\n",
+		`{"object_kind":"issue","object_attributes":{"iid":5,"action":"update"},"changes":{"labels":{"previous":[{"title":"bug"}],"current":[{"title":"bug"},{"title":"signalbox"}]}}}`:                     "ci restore 5 key\nci run 5 without\nci save 5 key\nThe run needs a person: the issue says for what.\n",
+		`{"object_kind":"issue","object_attributes":{"iid":5,"action":"update"},"changes":{"labels":{"previous":[{"title":"signalbox"}],"current":[{"title":"signalbox"},{"title":"signalbox:running"}]}}}`: "This event orders nothing on an issue.\n",
+		`{"object_kind":"note","merge_request":{"iid":42}}`:                                                                                                                                                 "This event orders nothing on an issue.\n",
+		`{"object_kind":"merge_request","object_attributes":{"iid":42}}`:                                                                                                                                    "This event orders nothing on an issue.\n",
+		`{"object_kind":"note","issue":{"iid":"42; touch x"}}`:                                                                                                                                              "This event orders nothing on an issue.\n",
+		`{"object_kind":"note","issue":{"iid":-1}}`:                                                                                                                                                         "This event orders nothing on an issue.\n",
 	} {
 		event := filepath.Join(t.TempDir(), "payload")
 		if err := os.WriteFile(event, []byte(payload), 0o600); err != nil {
