@@ -40,13 +40,17 @@ func newInit(a *command.Invocation) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			driver, offered, err := chosenForge(c, p, forge)
+			driver, offer, err := chosenForge(c, p, forge)
 			if err != nil {
 				return err
 			}
 			done, err := starter.Prepare(c.Context(), p.App, a.Opener.Installed(c.Context()), driver)
 			if err != nil {
 				return err
+			}
+			if config := &done.Files[0]; offer.Driver != "" {
+				offer.Written = config.Written && driver != ""
+				config.Forge = &offer
 			}
 			return a.Show(done.Files, func() {
 				for _, file := range done.Files {
@@ -70,8 +74,8 @@ func newInit(a *command.Invocation) *cobra.Command {
 				switch {
 				case done.Files[0].Written && driver != "":
 					steps = []string{first, "export the forge's token (docs/forges.md)", "signalbox doctor", "signalbox run NUMBER, of an issue there"}
-				case p.ConfigError == nil && !p.Config.Forge.Hosted() && offered != "":
-					steps = append(steps, "to work on issues of "+offered+", set forge in "+config.Name)
+				case p.ConfigError == nil && !p.Config.Forge.Hosted() && offer.Page != "":
+					steps = append(steps, "to work on issues of "+offer.Page+", set forge in "+config.Name)
 				}
 				p.Print("\nNext:\n")
 				for i, step := range steps {
@@ -85,28 +89,29 @@ func newInit(a *command.Invocation) *cobra.Command {
 	return c
 }
 
-// chosenForge is the driver to write into the configuration, empty for none, and the page of the forge that origin leads to. It asks a person, and
+// chosenForge is the driver to write into the configuration, empty for none, and the forge that origin leads to. It asks a person, and
 // without one only the flag counts: a forge is acted on in the user's name.
-func chosenForge(c *cobra.Command, p *command.Project, wanted string) (driver, page string, err error) {
+func chosenForge(c *cobra.Command, p *command.Project, wanted string) (driver string, offer starter.Forge, err error) {
 	found, page := p.FoundForge(c.Context())
-	page = redact.Line(page, 200)
+	offer = starter.Forge{Driver: found, Page: redact.Line(page, 200)}
 	switch wanted {
 	case config.ForgeGitHub, config.ForgeGitLab, config.ForgeGitea:
-		return wanted, page, nil
+		offer.Driver = wanted
+		return wanted, offer, nil
 	case config.ForgeLocal:
-		return "", "", nil
+		return "", starter.Forge{}, nil
 	case "":
 	default:
-		return "", "", command.UsageError(command.UsageHint(c), "--forge is github, gitlab, gitea or local")
+		return "", offer, command.UsageError(command.UsageHint(c), "--forge is github, gitlab, gitea or local")
 	}
 	if found == "" || !starter.Unconfigured(p.App) || !p.AsksTrust() {
-		return "", page, nil
+		return "", offer, nil
 	}
-	agreed, err := p.Confirm(c.Context(), fmt.Sprintf("Work on the issues and pull requests of %s (%s), in your name?", page, found))
+	agreed, err := p.Confirm(c.Context(), fmt.Sprintf("Work on the issues and pull requests of %s (%s), in your name?", offer.Page, found))
 	if agreed {
 		driver = found
 	}
-	return driver, page, err
+	return driver, offer, err
 }
 
 func newDemo(a *command.Invocation) *cobra.Command {

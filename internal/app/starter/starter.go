@@ -45,7 +45,17 @@ type File struct {
 	Name string `json:"file"`
 	// Written is false if the file existed already.
 	Written bool `json:"written"`
+	// Forge is the one that the configuration may name; nil for other files, and if origin leads to none that is known.
+	Forge   *Forge `json:"forge,omitempty"`
 	content string
+}
+
+// Forge is where issues and pull requests may be.
+type Forge struct {
+	Driver string `json:"driver"`
+	Page   string `json:"page,omitempty"`
+	// Written: the configuration that was just written names it.
+	Written bool `json:"written"`
 }
 
 // Unconfigured reports whether Prepare would write the configuration.
