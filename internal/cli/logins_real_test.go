@@ -118,7 +118,7 @@ func newPerson(t *testing.T, name string, model modeltest.Config) *person {
 			t.Fatal(err)
 		}
 	}
-	p.write(".signalbox/config.yaml", fmt.Sprintf("workflow: simple\ntests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\nenvironment: {%s}\n"+
+	p.write(".signalbox/config.yaml", fmt.Sprintf("tests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\nenvironment: {%s}\n"+
 		"agents:\n  it: {%s, program: %q, login: own%s}\n", here.Replace(s.environment), s.driver, program, here.Replace(s.env)))
 	p.git("commit", "--quiet", "-am", "Name the agent")
 	return p
@@ -142,7 +142,7 @@ func TestASubscriptionCarriesARequest(t *testing.T) {
 			homes := make(chan string, 1)
 			p := newPerson(t, name, modeltest.Config{Key: s.token, Choose: func(c modeltest.Conversation) modeltest.Script {
 				script := playTheRole(c)
-				if strings.Contains(c.Prompt, "Step S01") {
+				if strings.Contains(c.Prompt, "Step S02") {
 					home := <-homes
 					homes <- home
 					script.Turns = append([]modeltest.Turn{modeltest.Do(modeltest.Run(looksAround(home, s.folder)))}, script.Turns...)
@@ -158,7 +158,7 @@ func TestASubscriptionCarriesARequest(t *testing.T) {
 				p.tellTranscripts()
 				t.Fatalf("it ended with %d\n%s", c.code, c.out)
 			case <-time.After(5 * time.Minute):
-				t.Fatalf("S01 is never asked for\n%s", c.out)
+				t.Fatalf("S02 is never asked for\n%s", c.out)
 			}
 			c.signal(syscall.SIGKILL)
 			<-c.done
