@@ -70,7 +70,7 @@ type frames struct {
 
 const (
 	frame    = time.Second / 60
-	restsIn  = 10 * frame
+	restsIn  = time.Second // a busy machine may take a while to draw the last frame
 	longRest = 24 * time.Hour
 )
 
