@@ -1,6 +1,6 @@
 # Every target is one command that also works without make.
 
-.PHONY: help demo test test-fast crash build lint bench bench-sessions bench-environments
+.PHONY: help demo test test-fast crash build lint bench bench-sessions bench-environments bench-web
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -35,6 +35,9 @@ bench: ## measure what Signalbox costs, and write it to docs/performance.md
 
 bench-sessions: ## measure what watching sessions costs, and write it to docs/performance-sessions.md
 	go test -run '^$$' -bench '^Benchmark(Watch|Flood)$$' -benchtime 1x -timeout 1h ./internal/session | go run ./scripts/performance docs/performance-sessions.md
+
+bench-web: ## measure what pages cost, and write it to docs/web.md
+	go test -run '^$$' -bench '^Benchmark(Change|FirstView|IdlePages)$$' -benchtime 1x -timeout 1h ./internal/web | go run ./scripts/performance docs/web.md
 
 bench-environments: ## measure what environments cost, and write it to docs/performance-environments.md
 	{ go test -run '^$$' -bench '^BenchmarkWarm(Growth)?$$/^(overlay|private|shared)$$' -benchtime 1x -timeout 2h ./internal/environment/clone; \

@@ -181,7 +181,9 @@ const takes = {
   },
 };
 
+// tick marks a card that changed, unless so many do that it says nothing.
 const tick = (card) => {
+  if (document.getElementsByClassName("changed").length > 3) return;
   card.classList.add("changed");
   setTimeout(() => card.classList.remove("changed"), 900);
 };
@@ -194,6 +196,9 @@ const search = () => {
   if (!q) return;
   const words = q.value.toLowerCase().split(/\s+/).filter(Boolean);
   const kind = filters ? $("input:checked", filters)?.value ?? "all" : "all";
+  const whole = !words.length && kind === "all";
+  if (whole && search.all) return; // nothing is hidden
+  search.all = whole;
   for (const card of all(".card")) {
     const text = card.textContent.toLowerCase();
     card.hidden = !(words.every((w) => text.includes(w)) && (kind === "all" || card.dataset.kind === kind));
