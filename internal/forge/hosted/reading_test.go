@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/redact"
 )
 
 func TestWhatAnIssueDependsOnIsReadFromItsText(t *testing.T) {
@@ -117,13 +118,22 @@ func TestWhatNoPageShowsReachesNoAgent(t *testing.T) {
 			t.Errorf("%q is read as %q", text, r.Body)
 		}
 	}
-	for _, many := range []string{"a <!-- ", "<!-- ", "a <!-- -->", "[a]: ", "[a]: (", "[a]: #\n", "<", "![", "![a](b)", "![a](", "](a \"", "[a](b '", "<a b=\"", "<b>", "`", "`a``", "<?", "<script>", "[a]", "]["} {
+	for _, many := range []string{"a <!-- ", "<!-- ", "a <!-- -->", "[a]: ", "[a]: (", "[a]: #\n", "<", "![", "![a](b)", "![a](", "](a \"", "[a](b '", "<a b=\"", "<b>", "`", "`a``", "<?", "<script>", "<template>", "<object></object>", "![a] ", "[a](<", "[a]", "]["} {
 		for _, end := range []string{"", "\n\n-->"} {
-			if text := strings.Repeat(many, 64<<10/len(many)) + end; len(visible(text)) > len(text) {
+			if text := "![" + strings.Repeat(many, 64<<10/len(many)) + end; len(visible(text)) > len(text) {
 				t.Errorf("%q repeated is longer", many)
 			}
 		}
 	}
+}
+
+func FuzzNothingIsAddedToWhatAPageShows(f *testing.F) {
+	f.Add("![a][b] [c](d 'e') `f` <g h=\"i\"> \\<\n\n> [b]: <j> (k)\n<div>\n<l m\n<!-- n\n\n- <? o ?> <script>p")
+	f.Fuzz(func(t *testing.T, text string) {
+		if text = redact.Clean(text); len(visible(text)) > len(text) {
+			t.Errorf("%q is read as %q", text, visible(text))
+		}
+	})
 }
 
 func TestTheNewestCommentsAreKeptUpToALimit(t *testing.T) {

@@ -18,7 +18,7 @@ var known = strings.Fields("a abbr audio b bdo blockquote br center cite code dd
 var concealed = []string{"script", "style", "iframe", "noembed", "noframes", "noscript", "object", "template"}
 
 // maxUnclosed is how many brackets in a paragraph may begin no image. Then the rest of it is left out, since each costs a look at the whole.
-const maxUnclosed = 100
+const maxUnclosed = 30
 
 // definitions are the addresses of a text's links by their labels.
 func definitions(text string) map[string]string {
@@ -43,7 +43,7 @@ func definitionIn(text string) (label, to string, n int) {
 	if !strings.HasPrefix(rest, "[") {
 		return "", "", 0
 	}
-	end := closingIn(rest[:min(len(rest), 1001)], ']')
+	end := closingIn(rest[:min(len(rest), maxLabel)], ']')
 	if end < 0 || !strings.HasPrefix(rest[end+1:], ":") {
 		return "", "", 0
 	}
@@ -105,6 +105,9 @@ func destinationIn(text string) string {
 	return text
 }
 
+// maxLabel is how long the label of a link can be.
+const maxLabel = 1001
+
 func labelOf(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
 // seen returns what a page shows of prose: no definitions and labels of links, whose addresses follow their first text; no titles of links; no texts
@@ -124,6 +127,8 @@ type prose struct {
 	html  bool
 	links map[string]string
 	shown strings.Builder
+	// lower is the text in small letters, once it is needed.
+	lower string
 	// missing has what ends nothing any more.
 	missing map[string]bool
 	// opened is after the last bracket that was shown. unclosed counts brackets that began no image.
@@ -231,10 +236,21 @@ func (p *prose) element(rest string) {
 		}
 		p.shown.WriteString(">")
 	case slices.Contains(concealed, name) && slash == "":
-		end := strings.Index(strings.ToLower(p.text[p.at:]), "</"+name)
-		if end >= 0 {
+		if p.lower == "" {
+			small := []byte(p.text)
+			for i, c := range small {
+				if 'A' <= c && c <= 'Z' {
+					small[i] = c | 0x20
+				}
+			}
+			p.lower = string(small)
+		}
+		if p.missing[name] {
+			return
+		}
+		if end := strings.Index(p.lower[p.at:], "</"+name); end >= 0 {
 			p.leave(end)
-		} else if slices.Index(concealed, name) < 2 {
+		} else if p.missing[name] = true; slices.Index(concealed, name) < 2 {
 			p.leave(len(p.text) - p.at)
 		}
 	}
@@ -318,7 +334,10 @@ func (p *prose) image(rest string) {
 				p.leave(at - 2)
 				return
 			}
-			if label := labelOf(rest[2:at]); depth == 0 && p.links[label] != "" {
+			if depth != 0 || at > maxLabel {
+				continue
+			}
+			if label := labelOf(rest[2:at]); p.links[label] != "" {
 				p.show(2)
 				p.opened = p.shown.Len()
 				p.leave(at - 2)
@@ -344,7 +363,12 @@ func (p *prose) link(rest string) {
 		inside := strings.TrimLeft(rest[2:], blanks)
 		begin := len(p.text) - len(inside)
 		if p.space < begin {
-			p.space = len(p.text) - len(inside[len(destinationIn(inside)):])
+			n := len(destinationIn(inside))
+			if n == 0 { // none up to the end of the line, wherever it is looked for
+				line, _, _ := strings.Cut(inside, "\n")
+				n = len(line)
+			}
+			p.space = begin + n
 		}
 		to, title := p.text[begin:p.space], strings.TrimLeft(p.text[p.space:], blanks)
 		end := closingIn(title, closers[title[:min(len(title), 1)]])
@@ -357,7 +381,7 @@ func (p *prose) link(rest string) {
 	}
 	label, n := text, 1
 	if strings.HasPrefix(rest, "][") {
-		if inside, _, ends := strings.Cut(rest[2:min(len(rest), 1002)], "]"); ends {
+		if inside, _, ends := strings.Cut(rest[2:min(len(rest), maxLabel)], "]"); ends {
 			if n = len("][]") + len(inside); strings.TrimSpace(inside) != "" {
 				label = inside
 			}
