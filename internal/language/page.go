@@ -57,6 +57,8 @@ var pages = map[string]text{
 	"needs-role":      {"It takes the role %s.", "%s の権限が必要です。"},
 
 	// The board.
+	"notify":            {"Notify me", "通知を受け取る"},
+	"notify-what":       {"While this page is open, your browser tells you when a run needs you or ends", "このページを開いている間、対応が必要になった実行や終了した実行をブラウザが通知します"},
 	"column-needs":      {"Needs you", "要対応"},
 	"column-working":    {"Working", "作業中"},
 	"column-waiting":    {"Waiting", "待機中"},

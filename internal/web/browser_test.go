@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -148,7 +149,8 @@ func TestAPersonCarriesARequestToItsMergeInABrowser(t *testing.T) {
 	s.starts()
 	defer func() { s.dies() }()
 	at := "http://" + s.address + "/p/demo/"
-	second.does(chromedp.Navigate(at), run(`window.loaded = 1`))
+	second.does(chromedp.Navigate(at), run(`window.loaded = 1; window.notified = []; Object.defineProperty(document, "hidden", {get: () => true});
+		window.Notification = class { static permission = "granted"; constructor(title, {body, tag}) { notified.push(title + ": " + body + (notified.tags ??= new Set()).has(tag)); notified.tags.add(tag) } }`))
 	second.sees(`document.querySelector(".link").textContent === "Live"`)
 
 	reader, stop := chromedp.NewContext(second.ctx) // another page of the same browser
@@ -183,6 +185,10 @@ func TestAPersonCarriesARequestToItsMergeInABrowser(t *testing.T) {
 	asks[chromedp.Void](second, `(() => { const f = `+card+`.querySelector("[name=commit]").form; f.requestSubmit(); f.requestSubmit() })()`)
 	b.sees(`document.querySelector("#run-head .badge.done")`)
 	second.sees(card + `?.closest("#col-done")`)
+	want := regexp.MustCompile(`^#\d+ Greet the moon: Needs you: .*false Ready to merge: .*false Done.*false$`)
+	if told := asks[string](second, `notified.map((n, i) => i ? n.replace(/^.*?moon: /, "") : n).join(" ")`); !want.MatchString(told) {
+		t.Errorf("the person who looks elsewhere is told %q", told)
+	}
 	for _, page := range []*browser{b, second} {
 		if asks[int](page, `window.loaded ?? 0`) != 1 || asks[int](page, `violations.length`) != 0 {
 			t.Errorf("the page was loaded again, or breaks its policy: %s", asks[string](page, `JSON.stringify(violations)`))

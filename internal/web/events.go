@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// A page follows a stream of events, and each names what the page shows after it, in words of the documents alone: whoever comes back with the last
+// A page follows a stream of events, and each names what the page shows after it, in words of the documents alone: a page that comes back with the last
 // name is sent all that changed since, also by another process. Fragments replace the elements with their ids, so one that comes twice changes
 // nothing. A client that doesn't read misses no change either: it is sent what is, not what was.
 
@@ -95,7 +95,7 @@ func (v *visit) boardEvents() error {
 	defer ends()
 	news := make(chan struct{}, 1)
 	for _, w := range all {
-		defer w.heard(news)()
+		defer w.wake(news)()
 	}
 	since := v.since(len(all))
 	pick := v.pick()

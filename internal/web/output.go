@@ -168,7 +168,7 @@ func (v *visit) runEvents() error {
 		return err
 	}
 	woken := make(chan struct{}, 1)
-	defer w.heard(woken)()
+	defer w.wake(woken)()
 	last := strings.Split(v.last(), "/") // as runCursor writes it
 	if len(last) != 4 {
 		last = []string{"", "", "", "0"}

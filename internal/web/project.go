@@ -245,15 +245,15 @@ func (w *watched) changed() {
 	}
 }
 
-// heard has wake signalled at each change, until what it returns is called.
-func (w *watched) heard(wake chan struct{}) func() {
+// wake has news signalled at each change, until what it returns is called.
+func (w *watched) wake(news chan struct{}) func() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.wakes[wake] = true
+	w.wakes[news] = true
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		delete(w.wakes, wake)
+		delete(w.wakes, news)
 	}
 }
 

@@ -151,6 +151,7 @@ const takes = {
     }
     for (const card of gone) if (!here.has(card)) card.remove();
     search();
+    notify();
     return complete ? true : resync();
   },
   // parts are parts of the page, by name.
@@ -187,6 +188,28 @@ const tick = (card) => {
   card.classList.add("changed");
   setTimeout(() => card.classList.remove("changed"), 900);
 };
+
+// ---- Notifications ----
+
+// notify tells of cards that came to need a person, or to their end, since the last look, while no one looks at the page. Pages that are open
+// at the same time tell of one thing once: they give it one tag.
+const telling = $("#notify");
+const columns = new Map();
+const notify = () => {
+  for (const card of all(".card[id]")) {
+    const now = card.closest(".cards").id, was = columns.get(card.id);
+    columns.set(card.id, now);
+    if (!was || was === now || !/-(needs|ready|done)$/.test(now)) continue;
+    if (!document.hidden || !window.Notification || Notification.permission !== "granted") continue;
+    const [title, doing] = [$("h3", card), $(".doing", card)].map((e) => e.textContent.trim());
+    const n = new Notification(title, { body: [$("#h-" + now.slice(4)).firstChild.textContent.trim(), doing].filter(Boolean).join(": "), tag: card.id + card.dataset.v });
+    n.onclick = () => { window.focus(); location.assign($("h3 a", card).href); };
+  }
+};
+if (telling && window.Notification?.permission === "default") {
+  telling.hidden = false;
+  telling.addEventListener("click", async () => { await Notification.requestPermission(); telling.hidden = true; });
+}
 
 // ---- Search and filters ----
 
@@ -281,6 +304,7 @@ const pane = $("#log");
 if (pane) pane.scrollTop = pane.scrollHeight;
 showTimes();
 search();
+notify();
 connect();
 addEventListener("pagehide", () => { const mine = source; source = null; mine?.close(); });
 addEventListener("pageshow", (event) => { if (event.persisted) connect(); });
