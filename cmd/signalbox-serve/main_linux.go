@@ -67,6 +67,11 @@ func run(a *command.Invocation) error {
 	o := parsed()
 	if o.token != "" {
 		token, hash := access.NewToken(o.token)
+		s := config.DefaultUser().Serve
+		s.Users = map[string]config.ServeUser{o.token: {Role: access.Viewer.String(), Token: hash}}
+		if err := s.Validate(); err != nil {
+			return &problem.Error{Err: err, Code: problem.Usage}
+		}
 		_, _ = fmt.Fprintf(a.Bare.Out, "the token, shown this once: %s\nin serve.users of %s:\n  %s: {role: viewer, token: '%s'}\n", token, config.UserName(a.Opener.Env), o.token, hash)
 		return nil
 	}

@@ -61,6 +61,7 @@ func newPages(a *command.Invocation, o options, c *serve.Config, settings *confi
 		return nil, err
 	}
 	p := &pages{invocation: a, options: o, config: c, quiet: quiet, folder: filepath.Join(state, "serve")}
+	current := config.CurrentUser(config.UserName(a.Opener.Env), a.Opener.Env)
 	var signOn access.SignOn
 	if s := settings.OIDC; s.Issuer != "" {
 		signOn = oidc.New(s, a.Opener.Env(s.Secret), http.DefaultTransport, time.Now)
@@ -71,8 +72,9 @@ func newPages(a *command.Invocation, o options, c *serve.Config, settings *confi
 	}
 	p.guard, err = access.New(access.Config{Folder: p.folder, Local: me, SignOn: signOn, Redact: redact.New(wire.SecretsOf(os.Environ(), nil)), Log: c.Log,
 		Settings: func() (config.Serve, error) {
-			now, err := config.LoadUser(config.UserName(a.Opener.Env), a.Opener.Env)
-			return now.Serve, errors.Join(err, o.over(&now.Serve))
+			now, err := current()
+			err = errors.Join(err, o.over(&now.Serve)) // before the settings are copied
+			return now.Serve, err
 		}})
 	return p, err
 }

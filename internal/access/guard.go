@@ -105,7 +105,7 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 		switch {
 		case err != nil:
 			g.challenge(w, r, err)
-		case u.Only != "" && !shows(page, r):
+		case u.Only != "" && !shows(page, r) && r.URL.Path != accountPath:
 			http.Error(w, "this link shows one run alone", http.StatusForbidden)
 		default:
 			if r = r.WithContext(g.acting(r, u)); !g.serveAccount(w, r, u) {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"crypto/rand"
+	"log/slog"
 	"net/http"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,6 +15,7 @@ import (
 // checked who calls, from where and how much. Every request is complete by itself, so a client needs no session, and none can be stolen.
 func Handler(c Config) http.Handler {
 	forms := rand.Text()
+	c.Logger = slog.New(quiet{c.Logger.Handler()})
 	serves := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		s, _ := r.Context().Value(serverKey{}).(*server)
 		return s.Server
@@ -34,3 +36,11 @@ func Handler(c Config) http.Handler {
 }
 
 type serverKey struct{}
+
+// quiet leaves out that each request begins and ends.
+type quiet struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && q.Handler.Enabled(ctx, l)
+}
