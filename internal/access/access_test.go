@@ -415,11 +415,11 @@ func TestBehindAProxyWithACertificateTheBrowserAndTheClientCount(t *testing.T) {
 	b.wants(http.StatusOK, "GET", "/", "", "Host: box.example.org", "Cookie: "+cookie, "Connection: Upgrade", "Upgrade: websocket", "Origin: https://box.example.org")
 	b.wants(http.StatusForbidden, "GET", "/", "", "Host: box.example.org", "Cookie: "+cookie, "Connection: Upgrade", "Upgrade: websocket", "Origin: http://box.example.org")
 	for range 10 {
-		b.does("POST", "/login", "token=sbx_a_b", "Host: box.example.org", "X-Forwarded-For: 192.0.2.66")
+		b.does("GET", "/enter?token=x", "", "Host: box.example.org", "X-Forwarded-For: 192.0.2.66")
 	}
-	b.wants(http.StatusTooManyRequests, "POST", "/login", "token=sbx_a_b", "Host: box.example.org", "X-Forwarded-For: 192.0.2.1, 192.0.2.66")
-	b.wants(http.StatusForbidden, "POST", "/login", "token=sbx_a_b", "Host: box.example.org", "X-Forwarded-For: 192.0.2.66, 192.0.2.1")
-	b.wants(http.StatusForbidden, "POST", "/login", "token=sbx_a_b", "X-Forwarded-For: 192.0.2.66") // not by the proxy
+	b.wants(http.StatusTooManyRequests, "GET", "/enter?token=x", "", "Host: box.example.org", "X-Forwarded-For: 192.0.2.1, 192.0.2.66")
+	b.wants(http.StatusForbidden, "GET", "/enter?token=x", "", "Host: box.example.org", "X-Forwarded-For: 192.0.2.66, 192.0.2.1")
+	b.wants(http.StatusForbidden, "GET", "/enter?token=x", "", "X-Forwarded-For: 192.0.2.66") // not by the proxy
 	if from := s.records()[0]["from"]; from != "2001:db8::" {
 		t.Errorf("the login came from %v", from)
 	}
@@ -505,9 +505,11 @@ func TestAClientThatGuessesTokensIsMadeToWait(t *testing.T) {
 	s := newSite(t, func(c *access.Config, _ *config.Serve) { c.Now = func() time.Time { return now } })
 	token := s.user("anna", "viewer")
 	b := s.browser()
-	for i := range 10 {
-		wrong := []string{"sbx_anna_AAAAAAAAAAAAAAAAAAAAAAAAAA", "sbx_nobody_AAAAAAAAAAAAAAAAAAAAAAAAAA"}[i%2]
+	for _, wrong := range []string{"sbx_anna_AAAAAAAAAAAAAAAAAAAAAAAAAA", "sbx_nobody_AAAAAAAAAAAAAAAAAAAAAAAAAA"} {
 		b.wants(http.StatusForbidden, "POST", "/login", "token="+wrong)
+	}
+	for range 8 {
+		b.wants(http.StatusForbidden, "GET", "/enter?token=x", "")
 	}
 	b.wants(http.StatusTooManyRequests, "POST", "/login", "token="+token)
 	b.wants(http.StatusTooManyRequests, "GET", "/", "", "Authorization: Bearer "+token)
