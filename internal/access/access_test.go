@@ -637,6 +637,7 @@ func TestEveryActHasItsLines(t *testing.T) {
 	b.wants(http.StatusOK, "POST", "/runs/R1%0d%0a%7b%22user%22:%22eve%22%7d/approve", url.Values{"text": {"sesame-open-sesame\r\n\x1b[2J{}\u202e"}}.Encode(), "Authorization: Bearer "+approver,
 		"User-Agent: robot\u202e")
 	b.wants(http.StatusUnauthorized, "GET", "/", "", "Authorization: Bearer sbx_ben_wrong")
+	b.wants(http.StatusUnauthorized, "GET", "/", "", "Authorization: Basic YTpi") // is no login: anyone could fill the disk with such
 	lines := s.records()
 	if len(lines) != 3 {
 		t.Fatalf("%d lines: %v", len(lines), lines)

@@ -54,6 +54,7 @@ type Login struct {
 
 // Identity is who a provider says that a user is. Email is a verified address, or empty.
 type Identity struct {
+	Issuer  string   `json:"issuer"`
 	Subject string   `json:"subject"`
 	Email   string   `json:"email,omitempty"`
 	Groups  []string `json:"groups,omitempty"`
@@ -135,7 +136,7 @@ func (g *Guard) user(r *http.Request, s *config.Serve) (u User, page string, err
 	if given := r.Header.Get("Authorization"); given != "" {
 		kind, token, _ := strings.Cut(given, " ")
 		if !strings.EqualFold(kind, "Bearer") {
-			return u, "", errRefused
+			return u, "", errNoUser
 		}
 		u, err = g.tokenUser(r.Context(), s, strings.TrimSpace(token), wayOf(r).client)
 		return u, "", err

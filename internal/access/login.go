@@ -150,8 +150,13 @@ func (g *Guard) back(w http.ResponseWriter, r *http.Request, s *config.Serve) {
 		g.showLogin(w, r, http.StatusForbidden, g.say(r, "login-denied", redact.Line(g.Redact.String(redact.Clean(says)), 80)))
 		return
 	}
+	if !g.tokens.may(wayOf(r).client, g.Now()) {
+		g.fails(w, r, errTooMany)
+		return
+	}
 	id, err := g.SignOn.Identify(r.Context(), l, q.Get("code"))
 	if err != nil {
+		g.tokens.wrong(wayOf(r).client, g.Now())
 		g.Log.Warn("ask the provider who logged in", "err", redact.Clean(err.Error()))
 		g.record(r, User{}, "login", "a provider's answer", err)
 		g.showLogin(w, r, http.StatusForbidden, g.say(r, "login-ended"))

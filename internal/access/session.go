@@ -107,9 +107,9 @@ func (g *Guard) sessionUser(r *http.Request, s *config.Serve) User {
 	return User{}
 }
 
-// role is the highest role that the settings give to an identity.
+// role is the highest role that the settings give to an identity of their provider.
 func (i *Identity) role(s *config.ServeOIDC) Role {
-	if s.Issuer == "" {
+	if i.Issuer != s.Issuer {
 		return 0
 	}
 	for at, members := range [][]string{s.Approvers, s.Operators, s.Viewers} {

@@ -76,7 +76,7 @@ func (p *Provider) identity(id *oidc.IDToken) (access.Identity, error) {
 	if err := id.Claims(&claims); err != nil {
 		return access.Identity{}, fmt.Errorf("read the ID token: %w", err)
 	}
-	who := access.Identity{Subject: id.Subject}
+	who := access.Identity{Issuer: id.Issuer, Subject: id.Subject}
 	if claims["email_verified"] == true || claims["email_verified"] == "true" { // some providers write a text
 		who.Email, _ = claims["email"].(string)
 	}

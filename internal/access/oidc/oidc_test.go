@@ -203,6 +203,15 @@ func TestAProviderSaysWhoAUserIsAndTheSettingsWhatTheyMay(t *testing.T) {
 	if _, text := b.gets(c, b.URL+"/"); text != "anna@example.com viewer" {
 		t.Errorf("after the role is taken away: %q", text)
 	}
+	b.mu.Lock()
+	b.settings.OIDC.Issuer = "https://other.example.org"
+	b.mu.Unlock()
+	if status, text := b.gets(c, b.URL+"/"); status != http.StatusUnauthorized {
+		t.Errorf("of a provider that no longer counts: %q", text)
+	}
+	b.mu.Lock()
+	b.settings.OIDC.Issuer = p.URL
+	b.mu.Unlock()
 	p.mu.Lock()
 	p.key, p.kid = keys()[1], "2" // the provider rotates its keys
 	p.user = map[string]any{"sub": "s-2", "email": "anna@example.com", "email_verified": "false", "groups": "dev"}
@@ -302,5 +311,13 @@ func TestALoginAtAProviderThatIsNotWhatItShouldBeIsRefused(t *testing.T) {
 	}
 	if status, _ := b.gets(c, own); status != http.StatusForbidden {
 		t.Errorf("the same end again: %d", status)
+	}
+	p.sign = func(map[string]any) string { return "x" }
+	status := 0
+	for range 3 { // on top of those above
+		status, _ = b.gets(b.browser(), b.URL+"/login/provider")
+	}
+	if status != http.StatusTooManyRequests {
+		t.Errorf("a client that guesses on gets %d", status)
 	}
 }
