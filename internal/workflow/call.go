@@ -65,13 +65,22 @@ func (u Usage) Plus(v Usage) Usage {
 		OutputTokens: u.OutputTokens + v.OutputTokens, CostMicroUSD: u.CostMicroUSD + v.CostMicroUSD, Unknown: u.Unknown}
 }
 
+// Minus returns what is left of u without v.
+func (u Usage) Minus(v Usage) Usage {
+	return Usage{InputTokens: u.InputTokens - v.InputTokens, CachedTokens: u.CachedTokens - v.CachedTokens,
+		OutputTokens: u.OutputTokens - v.OutputTokens, CostMicroUSD: u.CostMicroUSD - v.CostMicroUSD, Unknown: u.Unknown}
+}
+
 // Assistant is an agent that took part in the run. Commits and pull requests name it as the author's helper.
 type Assistant struct {
 	Role Role `json:"role"`
 	// Agent is its name in the configuration; Program and Model are as in Call.
-	Agent   string  `json:"agent"`
-	Program string  `json:"program,omitempty"`
-	Model   string  `json:"model,omitempty"`
+	Agent   string `json:"agent"`
+	Program string `json:"program,omitempty"`
+	Model   string `json:"model,omitempty"`
+	// Usage and Calls are its part of the run's. Documents of before have none.
+	Usage   Usage   `json:"usage,omitzero"`
+	Calls   int     `json:"calls,omitempty"`
 	Unknown Unknown `json:",embed"`
 }
 

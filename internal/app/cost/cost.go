@@ -1,5 +1,5 @@
-// Package cost sums what agents used, as the runs' documents have it: by day, request, agent or model. It knows no prices. A run's document
-// has one sum for all its agents, so a run of several is one row with all their names, and no part of it is guessed.
+// Package cost sums what agents used, as the runs' documents have it: by day, request, agent or model. It knows no prices. Older documents have one
+// sum for all agents of a run: it is one row with all their names, and no part of it is guessed.
 package cost
 
 import (
@@ -115,9 +115,13 @@ func Sum(runs []workflow.Run, by By) Costs {
 			of.add(spent, calls)
 			of.Title = r.Title
 		case ByAgent:
-			row(names(r, func(a workflow.Assistant) string { return cmp.Or(a.Agent, a.Program) })).add(spent, calls)
+			for name, used := range shares(r, calls, func(a workflow.Assistant) string { return cmp.Or(a.Agent, a.Program) }) {
+				row(name).add(used.Usage, used.Calls)
+			}
 		case ByModel:
-			row(names(r, func(a workflow.Assistant) string { return a.Model })).add(spent, calls)
+			for name, used := range shares(r, calls, func(a workflow.Assistant) string { return a.Model }) {
+				row(name).add(used.Usage, used.Calls)
+			}
 		}
 	}
 	for _, r := range rows {
@@ -148,19 +152,30 @@ func days(r *workflow.Run) map[string]workflow.Day {
 	return all
 }
 
-// names joins what the run's agents are called, each once.
-func names(r *workflow.Run, of func(workflow.Assistant) string) string {
-	found := map[string]bool{}
+// shares are what each of a run's agents used, by the names that of gives them. What the document has no agent's share of is all agents'.
+func shares(r *workflow.Run, calls int, of func(workflow.Assistant) string) map[string]workflow.Assistant {
+	all, names := map[string]workflow.Assistant{}, map[string]bool{}
+	rest := workflow.Assistant{Usage: r.SpentSoFar(), Calls: calls}
 	assistants := r.Details.Assistants
 	if c := r.Details.Calling; c != nil {
-		assistants = append(slices.Clip(assistants), workflow.Assistant{Agent: c.Agent, Program: c.Program, Model: c.Model})
+		assistants = append(slices.Clip(assistants), workflow.Assistant{Agent: c.Agent, Program: c.Program, Model: c.Model, Usage: c.Usage})
 	}
 	for _, a := range assistants {
-		if name := of(a); name != "" {
-			found[name] = true
+		name := of(a)
+		names[name] = true
+		if a.Calls > 0 || a.Usage.String() != "" {
+			sum := all[name]
+			all[name] = workflow.Assistant{Usage: sum.Usage.Plus(a.Usage), Calls: sum.Calls + a.Calls}
+			rest.Usage, rest.Calls = rest.Usage.Minus(a.Usage), rest.Calls-a.Calls
 		}
 	}
-	return strings.Join(slices.Sorted(maps.Keys(found)), " + ")
+	if rest.Calls > 0 || rest.Usage.String() != "" {
+		delete(names, "")
+		name := strings.Join(slices.Sorted(maps.Keys(names)), " + ")
+		sum := all[name]
+		all[name] = workflow.Assistant{Usage: sum.Usage.Plus(rest.Usage), Calls: sum.Calls + rest.Calls}
+	}
+	return all
 }
 
 // Of returns the By with that name.

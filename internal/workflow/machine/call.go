@@ -57,13 +57,20 @@ func (m *machine) again() workflow.Action {
 func (m *machine) account(role workflow.Role, call *workflow.Call) {
 	j := &m.run.Details
 	j.Calling, j.Denied = nil, call.Denied
-	m.spend(call.Usage.Plus(call.Reserved), 1)
+	used := call.Usage.Plus(call.Reserved)
+	m.spend(used, 1)
 	a := workflow.Assistant{Role: role, Agent: call.Agent, Program: call.Program, Model: call.Model}
 	same := func(b workflow.Assistant) bool {
 		return a.Role == b.Role && a.Agent == b.Agent && a.Program == b.Program && a.Model == b.Model
 	}
-	if call.Agent != "" && len(j.Assistants) < maxAssistants && !slices.ContainsFunc(j.Assistants, same) {
-		j.Assistants = append(slices.Clone(j.Assistants), a) // in the order of their first calls
+	j.Assistants = slices.Clone(j.Assistants)
+	at := slices.IndexFunc(j.Assistants, same)
+	if at < 0 && call.Agent != "" && len(j.Assistants) < maxAssistants {
+		at, j.Assistants = len(j.Assistants), append(j.Assistants, a) // in the order of their first calls
+	}
+	if at >= 0 {
+		by := &j.Assistants[at]
+		by.Usage, by.Calls = by.Usage.Plus(used), by.Calls+1
 	}
 	if call.Conversation != nil { // the role's next call resumes it
 		conversations := maps.Clone(j.Conversations)
