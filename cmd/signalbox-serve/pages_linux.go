@@ -95,7 +95,7 @@ func (p *pages) answer(ctx context.Context, c *serve.Server, settings *config.Se
 			return ctx, a, func() { endGit(); release() }, nil
 		}
 		shown.Projects[project.Name] = open
-		mux.Handle("/p/"+project.Name+"/mcp", p.guard.Protect(mcp.Handler(mcp.Config{Open: open, Starter: shown.Starter, Audit: shown.Audit, Version: p.options.version, Logger: p.quiet})))
+		mux.Handle("/p/"+project.Name+"/mcp", p.guard.Protect(mcp.Handler(mcp.Config{Open: open, Name: project.Name, Starter: shown.Starter, Audit: shown.Audit, Version: p.options.version, Logger: p.quiet})))
 	}
 	page, err := web.New(ctx, shown)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -25,10 +26,6 @@ type answerIn struct {
 	Text     string `json:"text,omitempty" jsonschema:"the answer in words, or why it is denied"`
 }
 
-func (in answerIn) act() access.Act {
-	return access.Act{Run: in.Run, Detail: strings.TrimSpace(in.Verdict + " " + in.Text)}
-}
-
 // asked is the id of our question to the person in the protocol.
 const asked = "answer"
 
@@ -45,10 +42,11 @@ func (s *server) addAnswer() {
 		q := asking.Question
 		given := workflow.Answer{Verdict: workflow.AnswerVerdict(in.Verdict), Option: in.Option, Text: in.Text}
 		through := c.client()
-		switch response, ok := c.request.Params.InputResponses[asked].(*sdk.ElicitResult); {
-		case ok && c.request.Params.RequestState != s.formOf(asking): // of another question, or of a form that was never shown
+		response, inForm := c.request.Params.InputResponses[asked].(*sdk.ElicitResult)
+		switch {
+		case inForm && c.request.Params.RequestState != s.formOf(asking): // of another question, or of a form that was never shown
 			return nil, fmt.Errorf("that is no answer to a form about %s; call answer again", q.ID)
-		case ok:
+		case inForm:
 			if given, err = said(q, response); err != nil {
 				return nil, err
 			}
@@ -56,11 +54,18 @@ func (s *server) addAnswer() {
 			return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{asked: form(c, q)}, RequestState: s.formOf(asking)}, nil
 		case in.Verdict == "":
 			return nil, &problem.Error{Err: fmt.Errorf("question %s: %s", q.ID, q.Text), Hint: "call answer with a verdict: allow, deny, option or text"}
-		case given.Verdict == workflow.AnswerAllow && !s.may(access.Approver):
-			return nil, &problem.Error{Err: errors.New("this client may not allow what an agent asks permission for"),
-				Hint: fmt.Sprintf("a person does: signalbox answer %s", asking.Run.Ref())}
 		}
-		answer, run, err := asking.Give(ctx, given, through)
+		var answer workflow.Answer
+		var run workflow.Run
+		err = s.audited(ctx, c.App, access.Act{What: "answer", Run: in.Run, Detail: detail(given, inForm)}, func() (err error) {
+			person := inForm && s.user == "" // who sits at their own client; a user of several has a role, which may have changed since the form was shown
+			if given.Verdict == workflow.AnswerAllow && !person && !s.may(access.Approver) {
+				return &problem.Error{Err: errors.New("this client may not allow what an agent asks permission for"),
+					Hint: fmt.Sprintf("a person does: signalbox answer %s", asking.Run.Ref())}
+			}
+			answer, run, err = asking.Give(ctx, given, through)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -68,10 +73,24 @@ func (s *server) addAnswer() {
 	})
 }
 
-// formOf identifies the form about a question. Only a client of the user that was sent the form knows it.
+// detail is an answer in the record of acts.
+func detail(a workflow.Answer, inForm bool) string {
+	words := []string{string(a.Verdict)}
+	if a.Option != 0 {
+		words = append(words, strconv.Itoa(a.Option))
+	}
+	if inForm {
+		words = append(words, "in a form")
+	}
+	return strings.TrimSpace(strings.Join(words, " ") + " " + a.Text)
+}
+
+// formOf identifies the form about a question. Only a client of the user that was sent the form knows it. The question's number isn't enough: a run and
+// its sessions count from 1 again.
 func (s *server) formOf(a *app.Asking) string {
 	mac := hmac.New(sha256.New, []byte(s.forms))
-	_, _ = fmt.Fprintf(mac, "%q %q %q", s.user, a.Run.RunID, a.Question.ID) // a hash takes everything
+	q := a.Question
+	_, _ = fmt.Fprintf(mac, "%q %q %q %q %q %q %q %q %d", s.user, a.Run.RunID, q.ID, q.Key, q.Kind, q.Tool, q.Text, q.Options, q.AskedAt.UnixNano()) // a hash takes everything
 	return hex.EncodeToString(mac.Sum(nil))
 }
 

@@ -49,7 +49,7 @@ func serve(t *testing.T, roles map[string]string) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler := mcp.Handler(mcp.Config{Version: "1", Logger: slog.New(slog.DiscardHandler), Audit: guard.Audit(),
+	handler := mcp.Handler(mcp.Config{Version: "1", Name: "demo", Logger: slog.New(slog.DiscardHandler), Audit: guard.Audit(),
 		Open: func(ctx context.Context) (context.Context, *app.App, func(), error) {
 			return ctx, apptest.Open(t, s.project), func() {}, nil
 		}})
@@ -150,7 +150,7 @@ func TestOverHTTPAClientMayWhatItsUserMay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"user":"otto","role":"operator","from":"127.0.0.1"`, `"what":"create_request"`, `"detail":"Greet all","outcome":"done"`,
-		`"what":"approve","project":"` + s.project + `","run":"8","commit":"c0ffee","outcome":"failed"`} {
+		`"what":"approve","project":"demo","run":"8","commit":"c0ffee","outcome":"failed"`} {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("the record has no %s: %s", want, data)
 		}

@@ -33,6 +33,8 @@ const (
 type Config struct {
 	// Open opens the project as it is now, and returns what closes it again.
 	Open func(ctx context.Context) (context.Context, *app.App, func(), error)
+	// Name is the project's where there are several; empty for its folder.
+	Name string
 	// Starter starts the processes that execute runs. They outlive the client.
 	Starter background.Starter
 	// Role is what the client may do, where no user is known who has one.
@@ -135,10 +137,10 @@ func add[In any](s *server, name, description string, kind sdk.ToolAnnotations, 
 			}
 			defer closeProject()
 			var value any
-			if what, is := any(in).(about); is && !kind.ReadOnlyHint && s.Audit != nil {
+			if what, is := any(in).(about); is && !kind.ReadOnlyHint {
 				act := what.act()
-				act.What, act.Project = name, p.Root
-				err = s.Audit.Do(ctx, act, func() (err error) {
+				act.What = name
+				err = s.audited(ctx, p, act, func() (err error) {
 					value, err = do(ctx, &call{p, request, s.user}, in)
 					return err
 				})
@@ -153,6 +155,17 @@ func add[In any](s *server, name, description string, kind sdk.ToolAnnotations, 
 			}
 			return answer(value, p.Redact), nil, nil
 		})
+}
+
+// audited does what a client ordered, with a line of who did it.
+func (s *server) audited(ctx context.Context, p *app.App, act access.Act, do func() error) error {
+	if s.Audit == nil {
+		return do()
+	}
+	if act.Project = s.Name; act.Project == "" {
+		act.Project = p.Root
+	}
+	return s.Audit.Do(ctx, act, do)
 }
 
 // answer is a value as JSON, without secrets and characters that can't be seen.
