@@ -118,10 +118,25 @@ func (m *model) order(said string, do func(context.Context, *app.App) error) tea
 	}
 }
 
+// orderOf does something with the run of a card, unless another run of its request was begun since: its orders and questions would be taken for those
+// that the person saw.
+func (m *model) orderOf(c *board.Card, do func(ctx context.Context, p *app.App, run string) error) tea.Cmd {
+	request, run := c.RequestID, c.RunID
+	return m.order(m.say("done-order"), func(ctx context.Context, p *app.App) error {
+		found, err := p.Find(ctx, request)
+		switch {
+		case err != nil && (run != "" || !errors.Is(err, app.ErrNoRun)):
+			return err
+		case found.Ref.RunID != run:
+			return &problem.Error{Err: errors.New(m.say("moved-on")), Code: problem.Held}
+		}
+		return do(ctx, p, run)
+	})
+}
+
 // give leaves an order for the run of a card.
 func (m *model) give(c *board.Card, o app.Order) tea.Cmd {
-	request := c.RequestID
-	return m.order(m.say("done-order"), func(ctx context.Context, p *app.App) error { return m.Starter.Give(ctx, p, request, o) })
+	return m.orderOf(c, func(ctx context.Context, p *app.App, run string) error { return m.Starter.Give(ctx, p, run, o) })
 }
 
 // confirm asks for a "y" before an order.
@@ -149,6 +164,7 @@ func (m *model) approve() tea.Cmd {
 		if err := order.May(&found.Run); err != nil {
 			return asks{err: err}
 		}
+		c.RunID = found.Run.RunID
 		change, err := m.look.Change(m.ctx, &found.Run)
 		if err != nil {
 			return asks{err: err}
@@ -207,7 +223,7 @@ func (m *model) answer() tea.Cmd {
 }
 
 func (m *model) answerWith(c *board.Card, typed string) tea.Cmd {
-	request, q := c.RequestID, c.Question
+	q := c.Question
 	if q == nil || strings.TrimSpace(typed) == "" {
 		return nil
 	}
@@ -216,8 +232,11 @@ func (m *model) answerWith(c *board.Card, typed string) tea.Cmd {
 		m.note = note{m.say("no-answer"), bad}
 		return nil
 	}
-	return m.order(m.say("done-order"), func(ctx context.Context, p *app.App) error {
-		asking, err := p.Asking(ctx, request, q.ID)
+	return m.orderOf(c, func(ctx context.Context, p *app.App, run string) error {
+		asking, err := p.Asking(ctx, run, q.ID)
+		if err == nil && asking.Session { // the card showed the run's question, whose number is no other's
+			err = &problem.Error{Err: errors.New(m.say("moved-on")), Code: problem.Held}
+		}
 		if err == nil {
 			_, _, err = asking.Give(ctx, answer, "")
 		}
@@ -231,8 +250,7 @@ func (m *model) stop() tea.Cmd {
 }
 
 func (m *model) end(c *board.Card, forGood bool) tea.Cmd {
-	request := c.RequestID
-	return m.order(m.say("done-order"), func(ctx context.Context, p *app.App) error { return m.Starter.Stop(ctx, p, request, forGood) })
+	return m.orderOf(c, func(ctx context.Context, p *app.App, run string) error { return m.Starter.Stop(ctx, p, run, forGood) })
 }
 
 // goOn begins a run, resumes it or tries again. Only the first asks, since a person may have chosen the wrong card.
@@ -251,7 +269,7 @@ func (m *model) goOn() tea.Cmd {
 
 func (m *model) begin(c *board.Card) tea.Cmd {
 	request := c.RequestID
-	return m.order(m.say("done-order"), func(ctx context.Context, p *app.App) error {
+	return m.orderOf(c, func(ctx context.Context, p *app.App, _ string) error {
 		_, err := m.Starter.Run(ctx, p, request)
 		return err
 	})

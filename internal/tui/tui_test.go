@@ -19,6 +19,7 @@ import (
 	"signalbox/internal/app"
 	"signalbox/internal/app/apptest"
 	"signalbox/internal/app/background"
+	"signalbox/internal/app/board"
 	"signalbox/internal/engine"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
@@ -335,6 +336,41 @@ func TestEachKeyDoesWhatItSays(t *testing.T) {
 	p.Send(tea.MouseClickMsg{X: 10, Y: 2})
 	p.Send(tea.MouseClickMsg{X: 10, Y: 2})
 	p.sees("esc back", "rm -r build")
+}
+
+// A request that was given up and begun again has a run whose questions and transitions count from one again.
+func TestAnOrderIsOfTheRunThatWasShown(t *testing.T) {
+	t.Parallel()
+	dir := apptest.Make(t, apptest.Greeting)
+	project := apptest.Open(t, dir)
+	lock, err := project.Store.LockRequest(t.Context(), "RQ-20260101-008", engine.Owner{Name: "run 8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Release() }()
+	asks := func(r *workflow.Run) {
+		r.State, r.Details.Phase = workflow.Running, workflow.TDDGreen
+		r.Details.Question = &workflow.Question{ID: "Q1", Role: "implementer", Kind: workflow.PermissionQuestion, Tool: "Bash", Text: "rm -r build", AskedAt: time.Now(), Until: time.Now().Add(time.Hour)}
+	}
+	put(t, project, 8, asks)
+	m, closeProject, err := newModel(t.Context(), config(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeProject()
+	c, shown, err := board.One(t.Context(), project, "RQ-20260101-008")
+	if err != nil || !shown {
+		t.Fatal(shown, err)
+	}
+	again := put(t, project, 8, func(r *workflow.Run) { asks(r); r.RunID = "20260101-000001-aaaaaa" })
+	for name, order := range map[string]tea.Cmd{"allow": m.answerWith(&c, "allow"), "stop": m.end(&c, false), "cancel": m.end(&c, true), "begin": m.begin(&c), "retry": m.give(&c, app.Retry())} {
+		if done, ok := order().(ordered); !ok || problem.CodeOf(done.err) != problem.Held {
+			t.Errorf("%s of an earlier run is answered with %+v", name, done)
+		}
+	}
+	if now, err := project.Store.LoadRun(t.Context(), workflow.RefOf(&again)); err != nil || now.Signals.StopRequested || len(now.Signals.Commands) > 0 {
+		t.Errorf("the new run got %+v, %v", now.Signals, err)
+	}
 }
 
 func TestNoColorMeansNone(t *testing.T) {

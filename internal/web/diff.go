@@ -17,7 +17,7 @@ import (
 
 // diffView is a change as its page shows it.
 type diffView struct {
-	Path, Title, Number, Base, Head string
+	Path, Title, Number, Run, Base, Head string
 	// At is the run's transition.
 	At           int
 	Split        bool
@@ -80,7 +80,7 @@ func (v *visit) diff() (page, error) {
 		return page{}, &problem.Error{Code: problem.NotFound}
 	}
 	q := v.r.URL.Query()
-	view := diffView{Path: v.project.runPath(request), Title: line(w.app, r.Title, 200), Number: r.Ref(), At: r.Details.Transition, Step: q.Get("step"), Only: q.Get("file"),
+	view := diffView{Path: v.project.runPath(request), Title: line(w.app, r.Title, 200), Number: r.Ref(), Run: r.RunID, At: r.Details.Transition, Step: q.Get("step"), Only: q.Get("file"),
 		Split: q.Get("view") == "split" || q.Get("view") == "" && !strings.Contains(v.r.UserAgent(), "Mobile")}
 	limits := change.Page
 	if view.Only != "" {

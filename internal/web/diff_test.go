@@ -87,7 +87,7 @@ func TestAChangeIsReadAndSentBack(t *testing.T) {
 		t.Error("there is a step of any name")
 	}
 
-	form := url.Values{"head": {head}, "at": {strconv.Itoa(run.Details.Transition)}, "text": {"Not yet."},
+	form := url.Values{"head": {head}, "run": {run.RunID}, "at": {strconv.Itoa(run.Details.Transition)}, "text": {"Not yet."},
 		"comments": {`[{"path":"greeting.txt","line":1,"text":"say <b>whom</b>"},{"path":"greeting.txt","old":true,"line":1,"text":"keep"}]`}}
 	with := func(field, value string) url.Values {
 		other := maps.Clone(form)

@@ -110,7 +110,7 @@ func TestAnOrderIsGivenOnceAndByWhoMay(t *testing.T) {
 		visits(t, dir, refused.user).orders(http.StatusForbidden, "verb", refused.verb, "commit", "0123456789")
 	}
 	v := visits(t, dir, access.User{Name: "ada", Role: access.Approver})
-	v.orders(http.StatusNotFound, "verb", "teleport")
+	v.orders(http.StatusUnprocessableEntity, "verb", "teleport")
 	twice := func(form ...string) {
 		t.Helper()
 		var both sync.WaitGroup
@@ -122,10 +122,11 @@ func TestAnOrderIsGivenOnceAndByWhoMay(t *testing.T) {
 	twice("verb", "run")
 	run := comes(t, p, workflow.NeedsInput)
 	at := strconv.Itoa(run.Details.Transition)
-	v.orders(http.StatusConflict, "verb", "reject", "at", "1", "text", "late")
-	v.orders(http.StatusUnprocessableEntity, "verb", "reject", "at", at)
-	v.orders(http.StatusUnprocessableEntity, "verb", "approve", "commit", "0123456")
-	twice("verb", "reject", "at", at, "text", "Say it twice.")
+	v.orders(http.StatusConflict, "verb", "reject", "run", run.RunID, "at", "1", "text", "late")
+	v.orders(http.StatusUnprocessableEntity, "verb", "reject", "run", run.RunID, "at", at)
+	v.orders(http.StatusUnprocessableEntity, "verb", "approve", "run", run.RunID, "commit", "0123456")
+	v.orders(http.StatusConflict, "verb", "approve", "run", "20250101-000000-aaaaaa", "commit", run.Details.Head)
+	twice("verb", "reject", "run", run.RunID, "at", at, "text", "Say it twice.")
 	again := comes(t, p, workflow.NeedsInput)
 	for again.Details.Rejection == nil || !again.AsksForApproval() {
 		next, err := p.Changed(t.Context(), "7", again.Details.Transition)
@@ -141,7 +142,7 @@ func TestAnOrderIsGivenOnceAndByWhoMay(t *testing.T) {
 	if !strings.Contains(shown, again.Details.Head) {
 		t.Errorf("the page doesn't name the commit to approve: %s", shown)
 	}
-	twice("verb", "cancel", "at", at)
+	twice("verb", "cancel", "run", run.RunID, "at", at)
 	comes(t, p, workflow.Canceled)
 	if _, body, _ := v.asks(http.MethodGet, "/p/demo/runs/7/documents/events.jsonl", "en", nil); strings.Count(body, `"Rejected"`) != 1 || strings.Count(body, `"StopOrdered"`) > 1 {
 		t.Errorf("the run's history is %s", body)
@@ -165,17 +166,30 @@ func TestAQuestionIsAnsweredFromItsForm(t *testing.T) {
 		r.Details.Question = &workflow.Question{ID: "Q1", Role: workflow.Implementer, Kind: workflow.PermissionQuestion, Tool: "Bash", Text: "rm -r old", AskedAt: now, Until: now.Add(time.Hour)}
 	})
 	path := "/p/demo/runs/" + asking.RequestID
-	allow := url.Values{"verb": {"answer"}, "question": {"Q1"}, "verdict": {"allow"}}
+	allow := url.Values{"verb": {"answer"}, "run": {asking.RunID}, "question": {"Q1"}, "verdict": {"allow"}}
 	operator := visits(t, dir, access.User{Name: "op", Role: access.Operator})
-	if _, body, _ := operator.asks(http.MethodGet, path, "en", nil); !strings.Contains(body, "rm -r old") || !strings.Contains(body, `value="Q1"`) {
+	if _, body, _ := operator.asks(http.MethodGet, path, "en", nil); !strings.Contains(body, "rm -r old") || !strings.Contains(body, `name="run" value="`+asking.RunID+`"><input type="hidden" name="question" value="Q1"`) {
 		t.Errorf("the page doesn't ask: %s", body)
 	}
 	if status, _, _ := operator.asks(http.MethodPost, path+"/orders", "en", allow); status != http.StatusForbidden {
 		t.Errorf("an operator allows it: %d", status)
 	}
 	ada := visits(t, dir, access.User{Name: "ada", Role: access.Approver})
-	if status, _, _ := ada.asks(http.MethodPost, path+"/orders", "en", url.Values{"verb": {"answer"}, "question": {"Q2"}, "verdict": {"allow"}}); status != http.StatusUnprocessableEntity {
+	if status, _, _ := ada.asks(http.MethodPost, path+"/orders", "en", url.Values{"verb": {"answer"}, "run": {asking.RunID}, "question": {"Q2"}, "verdict": {"allow"}}); status != http.StatusUnprocessableEntity {
 		t.Errorf("another question is answered: %d", status)
+	}
+	for _, form := range []url.Values{ // of the run before this one, whose numbers are the same
+		{"verb": {"answer"}, "run": {"20260101-000000-aaaaaa"}, "question": {"Q1"}, "verdict": {"allow"}}, {"verb": {"answer"}, "question": {"Q1"}, "verdict": {"allow"}},
+		{"verb": {"cancel"}, "run": {"20260101-000000-aaaaaa"}, "at": {strconv.Itoa(asking.Details.Transition)}},
+		{"verb": {"stop"}, "run": {"20260101-000000-aaaaaa"}, "at": {strconv.Itoa(asking.Details.Transition)}},
+		{"verb": {"reject"}, "run": {asking.RunID}, "at": {"1"}, "text": {"late"}}, // its words would be lost
+	} {
+		if status, body, _ := ada.asks(http.MethodPost, path+"/orders", "en", form); status != http.StatusConflict {
+			t.Errorf("%v is answered with %d: %s", form, status, body)
+		}
+	}
+	if now, err := p.Store.LoadRun(t.Context(), workflow.RefOf(&asking)); err != nil || now.Signals.StopRequested || len(now.Signals.Commands) > 0 {
+		t.Errorf("a form of an earlier run left %+v, %v", now.Signals, err)
 	}
 	changes, err := p.Store.WatchRun(t.Context(), workflow.RefOf(&asking))
 	if err != nil {

@@ -41,11 +41,15 @@ const (
 	verbAnswer = "answer"
 )
 
+// verbs are those of all forms.
+var verbs = []string{string(workflow.VerbRun), string(workflow.VerbApprove), string(workflow.VerbReject), string(workflow.VerbResume), string(workflow.VerbRetry), string(workflow.VerbSync),
+	string(workflow.VerbStop), verbForce, verbCancel, verbAnswer}
+
 // orderOf is a button that orders verb of a request. r is its run, nil if there is none.
 func (pr *project) orderOf(l language.Language, request, verb string, r *workflow.Run, label string, args ...any) order {
 	o := order{Verb: verb, Label: l.Page(label, args...), Action: pr.runPath(request) + "/orders", Role: "operates", Fields: []field{{"verb", verb}}}
 	if r != nil {
-		o.Fields = append(o.Fields, field{"at", strconv.Itoa(r.Details.Transition)})
+		o.Fields = append(o.Fields, field{"run", r.RunID}, field{"at", strconv.Itoa(r.Details.Transition)})
 	}
 	return o
 }
@@ -117,7 +121,7 @@ func (pr *project) step(l language.Language, p *app.App, r *workflow.Run, s work
 	verb := string(s.Verb)
 	switch s.Verb {
 	case workflow.VerbApprove:
-		o = pr.orderOf(l, r.RequestID, verb, nil, "order-approve", r.Details.Head)
+		o = pr.orderOf(l, r.RequestID, verb, r, "order-approve", r.Details.Head)
 		o.Role, o.About, o.Fields = "approves", l.Page("approves-exactly")+": "+r.Details.Head, append(o.Fields, field{"commit", r.Details.Head})
 	case workflow.VerbReject:
 		o = pr.orderOf(l, r.RequestID, verb, r, "order-reject")
@@ -144,8 +148,8 @@ func (pr *project) step(l language.Language, p *app.App, r *workflow.Run, s work
 
 var errNoCommit = errors.New("no commit is named")
 
-// order carries out what a form orders of a run. Each form says which state of the run its reader saw, so that one that is sent twice, or late,
-// orders nothing more.
+// order carries out what a form orders of a run. Each form says which run its reader saw, and in which state, so that one that is sent twice, or late,
+// orders nothing more, and nothing of the run that was begun since.
 func (v *visit) order() (said, then string, err error) {
 	w, left, err := v.project.look()
 	if err != nil {
@@ -158,6 +162,9 @@ func (v *visit) order() (said, then string, err error) {
 	}
 	form := v.r.PostForm
 	verb := form.Get("verb")
+	if !slices.Contains(verbs, verb) { // before it is recorded
+		return "", "", &problem.Error{Err: fmt.Errorf("there is no order %q", verb), Code: problem.Usage}
+	}
 	if (verb == string(workflow.VerbApprove) || verb == verbAnswer && form.Get("verdict") == string(workflow.AnswerAllow)) && !v.user.May(access.Approver) {
 		return "", "", errForbidden{access.Approver}
 	}
@@ -218,18 +225,24 @@ func (v *visit) give(ctx context.Context, p *app.App, request, verb string) (giv
 		return false, err
 	}
 	r := &found.Run
+	movedOn := &problem.Error{Err: errors.New(v.Say("moved-on")), Code: problem.Held}
+	if form.Get("run") != r.RunID { // another run was begun; its transitions and questions count from one again
+		return false, movedOn
+	}
 	moved := form.Get("at") != strconv.Itoa(r.Details.Transition)
 	waits := func(kind workflow.CommandKind) bool {
 		return slices.ContainsFunc(r.Signals.Commands, func(c workflow.Command) bool { return c.Kind == kind })
 	}
 	decided := func(o app.Order, kind workflow.CommandKind) (bool, error) {
 		switch {
+		case kind == workflow.CommandReject && (moved || waits(kind)): // its words would be lost
+			return false, movedOn
 		case moved && r.UnderWay(), !moved && kind != "" && waits(kind):
 			return false, nil
 		case moved:
-			return false, &problem.Error{Err: errors.New(v.Say("moved-on")), Code: problem.Held}
+			return false, movedOn
 		}
-		return true, v.Starter.Give(ctx, p, request, o.Through(through))
+		return true, v.Starter.Give(ctx, p, r.RunID, o.Through(through))
 	}
 	words := strings.TrimSpace(form.Get("text"))
 	switch verb {
@@ -247,12 +260,12 @@ func (v *visit) give(ctx context.Context, p *app.App, request, verb string) (giv
 		if a := r.Details.Approval; a != nil && a.Commit == commit || waits(workflow.CommandApprove) && r.Details.Head == commit {
 			return false, nil
 		}
-		return true, v.Starter.Give(ctx, p, request, app.Approve(commit).Through(through))
+		return true, v.Starter.Give(ctx, p, r.RunID, app.Approve(commit).Through(through))
 	case string(workflow.VerbReject):
 		if words == "" {
 			return false, &problem.Error{Err: errors.New(v.Say("order-reason")), Code: problem.Usage}
 		}
-		if x := r.Details.Rejection; moved && x != nil && x.Reason == words {
+		if x := r.Details.Rejection; moved && x != nil && x.Reason == words || slices.ContainsFunc(r.Signals.Commands, func(c workflow.Command) bool { return c.Kind == workflow.CommandReject && c.Text == words }) {
 			return false, nil
 		}
 		return decided(app.Reject(words), workflow.CommandReject)
@@ -268,16 +281,14 @@ func (v *visit) give(ctx context.Context, p *app.App, request, verb string) (giv
 		if !r.UnderWay() || r.Signals.StopRequested {
 			return false, nil
 		}
-		return true, v.Starter.Stop(ctx, p, request, false)
+		return true, v.Starter.Stop(ctx, p, r.RunID, false)
 	case verbCancel:
 		if r.State == workflow.Canceled || r.Details.Canceling || waits(workflow.CommandCancel) {
 			return false, nil
 		}
-		return true, v.Starter.Stop(ctx, p, request, true)
-	case verbAnswer:
-		return v.answer(ctx, p, r, through)
+		return true, v.Starter.Stop(ctx, p, r.RunID, true)
 	}
-	return false, &problem.Error{Err: fmt.Errorf("there is no order %q", verb), Code: problem.Usage}
+	return v.answer(ctx, p, r, through)
 }
 
 // answer gives a person's answer to the question that the form showed.
@@ -287,7 +298,10 @@ func (v *visit) answer(ctx context.Context, p *app.App, r *workflow.Run, through
 	if a := r.Details.Answer; a != nil && a.Question == question && r.Details.Question == nil {
 		return false, nil
 	}
-	asking, err := p.Asking(ctx, r.RequestID, question)
+	asking, err := p.Asking(ctx, r.RunID, question)
+	if err == nil && asking.Session { // the form showed the run's question, whose number is no other's
+		err = &problem.Error{Err: errors.New(v.Say("moved-on")), Code: problem.Held}
+	}
 	if err != nil {
 		return false, err
 	}

@@ -55,11 +55,11 @@ type runView struct {
 type errorView struct{ Code, Title, Message string }
 
 type questionView struct {
-	ID, Who, Tool, Text string
-	Options             []string
-	Permission, Altered bool
-	Until               time.Time
-	Action              string
+	ID, Run, Who, Tool, Text string
+	Options                  []string
+	Permission, Altered      bool
+	Until                    time.Time
+	Action                   string
 }
 
 type phaseView struct {
@@ -226,7 +226,7 @@ func (v *visit) runView(w *watched, request string, at app.Standing) *runView {
 		view.Error = &errorView{line(p, e.ReasonCode, 80), line(p, e.Title, 400), redact.Cut(text(p, e.Message), 8000)}
 	}
 	if q := j.Question; q != nil && !at.Interrupted {
-		view.Question = &questionView{ID: line(p, q.ID, 20), Who: string(q.Role), Tool: line(p, q.Tool, 100), Text: text(p, q.Text), Permission: q.Kind == workflow.PermissionQuestion,
+		view.Question = &questionView{ID: line(p, q.ID, 20), Run: run.RunID, Who: string(q.Role), Tool: line(p, q.Tool, 100), Text: text(p, q.Text), Permission: q.Kind == workflow.PermissionQuestion,
 			Altered: q.Altered, Until: q.Until, Action: view.Path + "/orders"}
 		for _, o := range q.Options {
 			view.Question.Options = append(view.Question.Options, line(p, o, 400))

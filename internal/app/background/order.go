@@ -58,7 +58,7 @@ func (s Starter) Give(ctx context.Context, p *app.App, ref string, o app.Order) 
 			return err
 		}
 	default:
-		if _, err := p.LeaveOnly(ctx, found.RequestID, o); err != nil {
+		if _, err := p.LeaveOnly(ctx, found.RunID, o); err != nil {
 			return err
 		}
 	}
@@ -83,7 +83,7 @@ func held(ctx context.Context, p *app.App, ref string, o app.Order) (run workflo
 
 // leave leaves an order for the process that runs the run, and waits until that has taken it. A process that is about to end takes none.
 func leave(ctx context.Context, p *app.App, run workflow.RunRef, o app.Order, by store.LockRecord) (taken bool, err error) {
-	if _, err := p.LeaveOnly(ctx, run.RequestID, o); err != nil {
+	if _, err := p.LeaveOnly(ctx, run.RunID, o); err != nil {
 		return false, err
 	}
 	_, taken, err = p.Taken(ctx, run, by, func(*workflow.Run) bool { return true })
