@@ -842,3 +842,32 @@ func TestRolesIncludeThoseBelow(t *testing.T) {
 		t.Error("none is a role")
 	}
 }
+
+func TestAUserWhoLogsInOftenDropsOnlyTheirOwnOldestSession(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	approver, token := s.entered(), url.Values{"token": {s.user("vera", "viewer")}}.Encode()
+	oldest, newest := s.browser(), s.browser()
+	oldest.wants(http.StatusOK, "POST", "/login", token)
+	for range 49 {
+		s.browser().wants(http.StatusOK, "POST", "/login", token)
+	}
+	oldest.wants(http.StatusOK, "GET", "/", "")
+	newest.wants(http.StatusOK, "POST", "/login", token)
+	oldest.wants(http.StatusUnauthorized, "GET", "/", "")
+	newest.wants(http.StatusOK, "GET", "/", "")
+	approver.wants(http.StatusOK, "GET", "/", "")
+
+	share := func(name string) {
+		if _, _, err := s.Share(access.With(t.Context(), access.User{Name: name, Role: access.Operator}), "R1", "/p/demo/runs/R1", time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	share("anna")
+	for range 51 {
+		share("otto")
+	}
+	if links, err := s.Shares(); err != nil || len(links) != 51 || links[0].By != "anna" {
+		t.Errorf("there are %d links, the oldest by %s, %v", len(links), links[0].By, err)
+	}
+}

@@ -58,9 +58,12 @@ const (
 	lockName = "access.lock"
 	keyName  = "access.key"
 	version  = 1
-	// maxBook is the largest book that is read, in bytes. maxEntries is how many sessions there are at most, and links; the oldest make room.
-	maxBook    = 4 << 20
-	maxEntries = 1000
+	// maxBook is the largest book that is read, in bytes.
+	maxBook = 4 << 20
+	// maxOwn is how many sessions a user has at most, and how many links; their own oldest make room. maxTickets is how many one-time addresses there
+	// are, which only the owner of this machine makes.
+	maxOwn     = 50
+	maxTickets = 1000
 )
 
 // read returns the entries as they are now. A missing or broken book has none: everyone logs in again.
@@ -127,7 +130,12 @@ func (b *book) change(ctx context.Context, do func(*entries) error) (err error) 
 	if err := do(&e); err != nil {
 		return err
 	}
+	e.Tickets = e.Tickets[max(0, len(e.Tickets)-maxTickets):]
+	e.Sessions, e.Shares = newest(e.Sessions, session.owner), newest(e.Shares, func(l Link) string { return l.By })
 	data, err := json.MarshalIndent(e, "", "  ")
+	if err == nil && len(data) > maxBook {
+		err = errors.New("there are too many: log out where you no longer need it")
+	}
 	if err == nil {
 		err = private.Replace(root, bookName, data)
 	}
@@ -140,8 +148,30 @@ func (b *book) change(ctx context.Context, do func(*entries) error) (err error) 
 
 // kept returns a copy of the entries that last.
 func kept[T any](all []T, lasts func(T) bool) []T {
-	last := slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !lasts(one) })
-	return last[max(0, len(last)-maxEntries+1):]
+	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !lasts(one) })
+}
+
+// newest leaves each owner's newest entries, so that no one can drop another's.
+func newest[T any](all []T, owner func(T) string) []T {
+	extra := map[string]int{}
+	for _, one := range all {
+		extra[owner(one)]++
+	}
+	return slices.DeleteFunc(all, func(one T) bool {
+		extra[owner(one)]--
+		return extra[owner(one)] >= maxOwn
+	})
+}
+
+// owner tells a session's user from others who may have the same name.
+func (s session) owner() string {
+	switch {
+	case s.Local:
+		return "local"
+	case s.Identity != nil:
+		return "identity " + s.Identity.Issuer + " " + s.Identity.Subject
+	}
+	return "user " + s.Name
 }
 
 // key returns the key that signs share links. It is made when it's first needed.

@@ -74,7 +74,7 @@ func (g *Guard) end(w http.ResponseWriter, r *http.Request, everywhere bool) err
 		}
 		ended := e.Sessions[i]
 		e.Sessions = slices.DeleteFunc(e.Sessions, func(s session) bool {
-			return s.Fingerprint == ended.Fingerprint || everywhere && s.Name == ended.Name && s.Local == ended.Local && (s.Identity == nil) == (ended.Identity == nil)
+			return s.Fingerprint == ended.Fingerprint || everywhere && s.owner() == ended.owner()
 		})
 		return nil
 	})

@@ -74,6 +74,8 @@ const (
 	wrongEvery = 6
 	// maxClients is how many clients are remembered.
 	maxClients = 10_000
+	// maxRight is how many right tokens are remembered.
+	maxRight = 1000
 )
 
 func newTokens() *tokens {
@@ -114,7 +116,7 @@ func (g *Guard) tokenUser(ctx context.Context, s *config.Serve, token, client st
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.right) >= maxEntries {
+	if len(t.right) >= maxRight {
 		clear(t.right)
 	}
 	t.right[fingerprint(token)] = u.Token

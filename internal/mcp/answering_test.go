@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -23,7 +24,9 @@ func (s *served) form(user, more string) (state, text string) {
 	s.Helper()
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"robot","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}`
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"answer","arguments":{"run":"7"},` + meta + more + `}}`
-	r, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.URL, strings.NewReader(body))
+	ctx, cancel := context.WithTimeout(s.Context(), 30*time.Second) // an answer that is given waits until a run takes it
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, strings.NewReader(body))
 	if err != nil {
 		s.Fatal(err)
 	}
