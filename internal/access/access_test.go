@@ -871,3 +871,30 @@ func TestAUserWhoLogsInOftenDropsOnlyTheirOwnOldestSession(t *testing.T) {
 		t.Errorf("there are %d links, the oldest by %s, %v", len(links), links[0].By, err)
 	}
 }
+
+func TestWrongTokensAtOnceAreLimitedToo(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.user("ben", "approver")
+	var group sync.WaitGroup
+	answers := make(chan int, 100)
+	for i := range 40 {
+		group.Go(func() {
+			status, _, _ := s.browser().does("GET", "/", "", fmt.Sprintf("Authorization: Bearer sbx_ben_WRONG%d", i))
+			answers <- status
+		})
+	}
+	group.Wait()
+	close(answers)
+	got := map[int]int{}
+	for status := range answers {
+		got[status]++
+	}
+	if refused := got[http.StatusUnauthorized]; refused < 10 || refused > 12 || refused+got[http.StatusTooManyRequests] != 40 { // the clock goes on meanwhile
+		t.Errorf("the answers are %v", got)
+	}
+	s.later(time.Minute)
+	for range 12 { // right ones cost no try
+		s.browser().wants(http.StatusOK, "GET", "/", "", "Authorization: Bearer "+s.user("ben", "approver"))
+	}
+}

@@ -73,7 +73,7 @@ func (g *Guard) enter(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		g.fails(w, r, err)
 	case !right || !g.Local.May(Viewer):
-		g.tokens.wrong(client, g.Now())
+		g.tokens.try(client, g.Now())
 		g.record(r, User{}, "login", "a one-time address that was used before, or has ended", errRefused)
 		g.showLogin(w, r, http.StatusForbidden, g.say(r, "login-used"))
 	default:
@@ -150,18 +150,18 @@ func (g *Guard) back(w http.ResponseWriter, r *http.Request, s *config.Serve) {
 		g.showLogin(w, r, http.StatusForbidden, g.say(r, "login-denied", redact.Line(g.Redact.String(redact.Clean(says)), 80)))
 		return
 	}
-	if !g.tokens.may(wayOf(r).client, g.Now()) {
+	if !g.tokens.try(wayOf(r).client, g.Now()) {
 		g.fails(w, r, errTooMany)
 		return
 	}
 	id, err := g.SignOn.Identify(r.Context(), l, q.Get("code"))
 	if err != nil {
-		g.tokens.wrong(wayOf(r).client, g.Now())
 		g.Log.Warn("ask the provider who logged in", "err", redact.Clean(err.Error()))
 		g.record(r, User{}, "login", "a provider's answer", err)
 		g.showLogin(w, r, http.StatusForbidden, g.say(r, "login-ended"))
 		return
 	}
+	g.tokens.giveBack(wayOf(r).client, g.Now())
 	name := id.Email
 	if name == "" {
 		name = id.Subject

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/crypto/argon2"
-	"golang.org/x/time/rate"
 
 	"signalbox/internal/config"
 )
@@ -63,7 +62,7 @@ type tokens struct {
 	busy  chan struct{}
 	mu    sync.Mutex
 	right map[string]string // the fingerprint of a token → its hash
-	tries map[string]*rate.Limiter
+	tries map[string]*tries
 }
 
 const (
@@ -79,7 +78,7 @@ const (
 )
 
 func newTokens() *tokens {
-	return &tokens{busy: make(chan struct{}, atOnce), right: map[string]string{}, tries: map[string]*rate.Limiter{}}
+	return &tokens{busy: make(chan struct{}, atOnce), right: map[string]string{}, tries: map[string]*tries{}}
 }
 
 // dummyHash is the hash that an unknown user's token is compared with, so that an answer doesn't tell which users there are.
@@ -106,14 +105,17 @@ func (g *Guard) tokenUser(ctx context.Context, s *config.Serve, token, client st
 	case <-ctx.Done():
 		return User{}, context.Cause(ctx)
 	}
+	if !t.try(client, g.Now()) { // before the hash: others of this client may be on their way
+		return User{}, errTooMany
+	}
 	hash := u.Token
 	if !known {
 		hash = dummyHash()
 	}
 	if len(token) > 200 || !matches(token, hash) || !known {
-		t.wrong(client, g.Now())
 		return User{}, errRefused
 	}
+	t.giveBack(client, g.Now())
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.right) >= maxRight {
@@ -127,25 +129,47 @@ func (g *Guard) tokenUser(ctx context.Context, s *config.Serve, token, client st
 func (t *tokens) may(client string, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.limit(client).TokensAt(now) >= 1
+	return t.limit(client, now).left >= 1
 }
 
-// wrong counts a client's wrong try.
-func (t *tokens) wrong(client string, now time.Time) {
+// try counts a client's try, which is wrong until it's given back; false means that the client has none left.
+func (t *tokens) try(client string, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.limit(client).AllowN(now, 1)
+	l := t.limit(client, now)
+	if l.left < 1 {
+		return false
+	}
+	l.left--
+	return true
+}
+
+// tries are how many a client has left, and since when. Package rate can't give one back.
+type tries struct {
+	left float64
+	at   time.Time
+}
+
+// giveBack gives back a client's try, which was right.
+func (t *tokens) giveBack(client string, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := t.limit(client, now)
+	l.left = min(wrongs, l.left+1)
 }
 
 // limit is the client's limit of wrong tokens.
-func (t *tokens) limit(client string) *rate.Limiter {
+func (t *tokens) limit(client string, now time.Time) *tries {
 	l := t.tries[client]
 	if l == nil {
 		if len(t.tries) >= maxClients {
 			clear(t.tries)
 		}
-		l = rate.NewLimiter(rate.Limit(1.0/wrongEvery), wrongs)
+		l = &tries{wrongs, now}
 		t.tries[client] = l
+	}
+	if passed := now.Sub(l.at); passed > 0 {
+		l.left, l.at = min(wrongs, l.left+passed.Seconds()/wrongEvery), now
 	}
 	return l
 }
