@@ -65,6 +65,8 @@ func (j *jumping) After(d time.Duration) <-chan time.Time {
 type onForge struct {
 	*outside
 	server *githubtest.Server
+	// theirs: someone else merges the pull request, perhaps before its candidate was tested.
+	theirs bool
 }
 
 // published are a project and the server's repository, made once.
@@ -89,7 +91,7 @@ func newOnForge(t *testing.T) *onForge {
 		o.git("", "reset", "-q", "--hard", "origin/main")
 		published.project, published.server = forgetest.InMemory(t, o.root), forgetest.InMemory(t, s.Repository)
 	})
-	o := &onForge{outsideFrom(t, published.project), s}
+	o := &onForge{outsideFrom(t, published.project), s, false}
 	config, err := os.OpenFile(filepath.Join(o.root, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
 		_, err = fmt.Fprintf(config, "[remote \"origin\"]\n\turl = %s\n", s.Repository)
@@ -171,8 +173,9 @@ func (o *onForge) isDone(t *testing.T, run workflow.Run) {
 			}
 		}
 		for _, p := range st.Pulls {
-			if n := strings.Count(p.Body, "| merge candidate | `"+run.Details.Head[:10]); n != 1 {
-				t.Errorf("the pull request has the test of the merge candidate %d times:\n%s", n, p.Body)
+			tested := slices.DeleteFunc(strings.Split(p.Body, "\n"), func(row string) bool { return !strings.HasPrefix(row, "| merge candidate | `"+run.Details.Head[:10]) })
+			if once := slices.Compact(slices.Sorted(slices.Values(tested))); len(once) != len(tested) || len(once) == 0 && !o.theirs {
+				t.Errorf("the pull request has the tests of merge candidates %q:\n%s", tested, p.Body)
 			}
 		}
 		if issue := st.Issues[1]; len(st.Pulls) != 1 || issue != nil && !issue.Closed || len(comments) == 0 {

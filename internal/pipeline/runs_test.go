@@ -49,7 +49,7 @@ func TestJobsThatRunIssuesGiveNothingAway(t *testing.T) {
 	t.Parallel()
 	number := regexp.MustCompile(`^\$\{\{ github\.event\.issue\.number \}\}$`)
 	secret := regexp.MustCompile(`^\$\{\{ (secrets\.[A-Z_]+)( \|\| github\.token)? \}\}$`)
-	orders := "(github.event_name == 'issues' || startsWith(github.event.comment.body, '/signalbox'))" // what only looks like one waits for no order
+	orders := "(github.event_name == 'issues' && !startsWith(github.event.label.name, 'signalbox:') || startsWith(github.event.comment.body, '/signalbox'))" // what only looks like one waits for no order
 	wanted := map[string]string{
 		"Check out the default branch with its history": "secrets.SIGNALBOX_TOKEN", "Install what the run needs": "",
 		"Restore the run": "secrets.SIGNALBOX_STATE_KEY secrets.SIGNALBOX_TOKEN", "Run": "secrets.ANTHROPIC_API_KEY secrets.SIGNALBOX_TOKEN",
