@@ -126,7 +126,7 @@ func (f *Follower) Answered(line []byte) (done []Done) {
 				_ = json.UnmarshalDecode(jsontext.NewDecoder(strings.NewReader(content.Text[start:])), &environment)
 			}
 		}
-		if environment.ID != "" && (d.Creates() || d.EnvID == "" || d.EnvID == environment.ID) {
+		if plain.Regexp().MatchString(environment.ID) && (d.Creates() || d.EnvID == "" || d.EnvID == environment.ID) {
 			d.EnvID, d.Title = environment.ID, environment.Title
 		}
 		done = append(done, d)

@@ -78,7 +78,7 @@ func (c *Config) Send(ctx context.Context, m Message) error {
 		if m.Urgent {
 			urgency = "--urgency=critical"
 		}
-		problems = append(problems, c.run(ctx, []string{"notify-send", "--app-name=Signalbox", urgency, "--", m.Title, body}, nil))
+		problems = append(problems, c.run(ctx, []string{"notify-send", "--app-name=Signalbox", urgency, "--", m.Title, markup.Replace(body)}, nil))
 	}
 	if len(c.Command) > 0 {
 		problems = append(problems, c.run(ctx, c.Command, data))
@@ -87,7 +87,7 @@ func (c *Config) Send(ctx context.Context, m Message) error {
 		problems = append(problems, post(ctx, "webhook", c.Webhook, data, http.Header{"Content-Type": {"application/json"}}))
 	}
 	if c.Slack != "" {
-		problems = append(problems, postJSON(ctx, "slack", c.Slack, map[string]any{"text": slackText.Replace(m.Text)}))
+		problems = append(problems, postJSON(ctx, "slack", c.Slack, map[string]any{"text": markup.Replace(m.Text)}))
 	}
 	if c.Discord != "" {
 		problems = append(problems, postJSON(ctx, "discord", c.Discord, map[string]any{"content": discordText.Replace(m.Title+"\n"+strings.TrimSpace(m.Detail+"\n"+m.Next)) + "\n" + m.URL,
@@ -107,9 +107,10 @@ func (c *Config) Send(ctx context.Context, m Message) error {
 	return errors.Join(problems...)
 }
 
-// Titles are untrusted: one must neither call a channel nor hide where a link leads.
+// Texts are untrusted: one must neither call a channel nor hide where a link leads. markup is Slack's, and that of a desktop's notifications
+// (https://specifications.freedesktop.org/notification-spec/latest/markup.html).
 var (
-	slackText   = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+	markup      = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 	discordText = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "~", `\~`, "|", `\|`, "`", "\\`", "[", `\[`, "]", `\]`, "(", `\(`, "<", `\<`, "#", `\#`, ">", `\>`)
 )
 

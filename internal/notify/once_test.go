@@ -1,6 +1,7 @@
 package notify_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,14 @@ import (
 	"signalbox/internal/workflow"
 )
 
+// notifySend is the program of that name.
+type notifySend struct{ args []string }
+
+func (n *notifySend) Exec(_ context.Context, c process.Command) (process.Result, error) {
+	n.args = c.Args
+	return process.Result{Ending: process.Exited}, nil
+}
+
 func TestATitleCallsNoChannelAndHidesNoAddress(t *testing.T) {
 	t.Parallel()
 	got := make(chan map[string]any, 2)
@@ -25,17 +34,21 @@ func TestATitleCallsNoChannelAndHidesNoAddress(t *testing.T) {
 		got <- body
 	}))
 	defer server.Close()
-	hostile := notify.Message{Title: "<!channel> @everyone [here](https://evil.example)", Detail: "x & y", URL: "http://127.0.0.1:7411/p/a/runs/b"}
-	c := notify.Config{Slack: server.URL + "/slack", Discord: server.URL + "/discord", Exec: process.Host{}}
+	hostile := notify.Message{Title: "<!channel> @everyone [here](https://evil.example)", Detail: "x & y <img src=x>", URL: "http://127.0.0.1:7411/p/a/runs/b"}
+	var desktop notifySend
+	c := notify.Config{Slack: server.URL + "/slack", Discord: server.URL + "/discord", Desktop: true, Exec: &desktop}
 	if err := c.Send(t.Context(), hostile); err != nil {
 		t.Fatal(err)
 	}
+	if body := desktop.args[len(desktop.args)-1]; body != "x &amp; y &lt;img src=x&gt;\nhttp://127.0.0.1:7411/p/a/runs/b" {
+		t.Errorf("the desktop got %q", body)
+	}
 	slack, discord := <-got, <-got
-	if slack["text"] != "&lt;!channel&gt; @everyone [here](https://evil.example)\nx &amp; y\nhttp://127.0.0.1:7411/p/a/runs/b" {
+	if slack["text"] != "&lt;!channel&gt; @everyone [here](https://evil.example)\nx &amp; y &lt;img src=x&gt;\nhttp://127.0.0.1:7411/p/a/runs/b" {
 		t.Errorf("Slack got %v", slack)
 	}
 	none, _ := discord["allowed_mentions"].(map[string]any)
-	if discord["content"] != `\<!channel\> @everyone \[here\]\(https://evil.example)`+"\nx & y\nhttp://127.0.0.1:7411/p/a/runs/b" || len(none["parse"].([]any)) != 0 {
+	if discord["content"] != `\<!channel\> @everyone \[here\]\(https://evil.example)`+"\nx & y "+`\<img src=x\>`+"\nhttp://127.0.0.1:7411/p/a/runs/b" || len(none["parse"].([]any)) != 0 {
 		t.Errorf("Discord got %v", discord)
 	}
 }

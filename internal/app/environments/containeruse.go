@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"signalbox/internal/app"
 	"signalbox/internal/containeruse"
+	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
 	"signalbox/internal/wire"
@@ -65,6 +65,9 @@ func (c ContainerUse) Answered(ctx context.Context, d containeruse.Done) error {
 	}
 	return c.withStore(ctx, func(s *store.Store) error {
 		issue := c.issue(d.Issue)
+		if run, err := runOf(ctx, s, d.EnvID); err != nil || run != nil { // a run keeps its entry itself
+			return err
+		}
 		if !d.Failed {
 			if err := c.used(ctx, s, d, issue); err != nil {
 				return err
@@ -96,7 +99,7 @@ func (c ContainerUse) used(ctx context.Context, s *store.Store, d containeruse.D
 }
 
 func register(doc *registry.Environments, id, title string, issue int, now time.Time) error {
-	if strings.TrimSpace(title) == "" {
+	if title = redact.Line(title, 200); title == "" {
 		title = id
 	}
 	return doc.Register(registry.Environment{EnvID: id, IssueNumber: issue, Branch: containeruse.Branch(id), Title: title}, now)
