@@ -898,3 +898,42 @@ func TestWrongTokensAtOnceAreLimitedToo(t *testing.T) {
 		s.browser().wants(http.StatusOK, "GET", "/", "", "Authorization: Bearer "+s.user("ben", "approver"))
 	}
 }
+
+func TestAUserHasSoManyRequestsAtATimeAndAnAddressWithoutALoginFewer(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *access.Config, c *config.Serve) { c.Names = []string{"box.example.org"} })
+	dial := func(head string) *bufio.Reader {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		if _, err := io.WriteString(c, head); err != nil {
+			t.Fatal(err)
+		}
+		return bufio.NewReader(c)
+	}
+	answers := func(r *bufio.Reader, want string) {
+		t.Helper()
+		if line, err := r.ReadString('\n'); err != nil || !strings.Contains(line, want) {
+			t.Fatalf("%q, %v, want %s", line, err, want)
+		}
+	}
+	vera, ben := "Authorization: Bearer "+s.user("vera", "viewer"), "Authorization: Bearer "+s.user("ben", "approver")
+	for range 256 {
+		answers(dial("GET /events HTTP/1.1\r\nHost: "+s.address+"\r\n"+vera+"\r\n\r\n"), "200")
+	}
+	s.browser().wants(http.StatusTooManyRequests, "GET", "/", "", vera)
+	s.browser().wants(http.StatusOK, "GET", "/", "", ben)
+
+	half := "POST /login HTTP/1.1\r\nHost: box.example.org\r\nX-Forwarded-For: 192.0.2.7\r\nContent-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n"
+	for range 32 {
+		answers(dial(half), "100") // it waits for the body
+	}
+	answers(dial(half), "429")
+	from := []string{"Host: box.example.org", "X-Forwarded-For: 192.0.2.7"}
+	s.browser().wants(http.StatusTooManyRequests, "GET", "/login", "", from...)
+	s.browser().wants(http.StatusOK, "GET", "/", "", append(from, ben)...) // a login isn't in their way
+	s.browser().wants(http.StatusOK, "GET", "/login", "", from[0], "X-Forwarded-For: 192.0.2.8")
+	s.browser().wants(http.StatusRequestEntityTooLarge, "POST", "/login", "token="+strings.Repeat("x", 16<<10))
+}

@@ -67,6 +67,7 @@ type Guard struct {
 	book        *book
 	audit       *Audit
 	tokens      *tokens
+	requests    counter
 }
 
 // New returns a Guard.
@@ -109,9 +110,11 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 		case u.Only != "" && !shows(page, r) && r.URL.Path != accountPath:
 			http.Error(w, "this link shows one run alone", http.StatusForbidden)
 		default:
-			if r = r.WithContext(g.acting(r, u)); !g.serveAccount(w, r, u) {
-				next.ServeHTTP(w, r)
-			}
+			g.busy(w, "user "+u.Name, maxRequests, func() {
+				if r = r.WithContext(g.acting(r, u)); !g.serveAccount(w, r, u) {
+					next.ServeHTTP(w, r)
+				}
+			})
 		}
 	}, maxBody)
 }
@@ -138,7 +141,15 @@ func (g *Guard) user(r *http.Request, s *config.Serve) (u User, page string, err
 		if !strings.EqualFold(kind, "Bearer") {
 			return u, "", errNoUser
 		}
-		u, err = g.tokenUser(r.Context(), s, strings.TrimSpace(token), wayOf(r).client)
+		if u, right := g.tokens.remembered(s, strings.TrimSpace(token)); right {
+			return u, "", nil
+		}
+		client := wayOf(r).client
+		if !g.requests.take(client, most(client, maxUnknown, maxUnknownLoopback)) {
+			return u, "", errTooMany
+		}
+		defer g.requests.give(client)
+		u, err = g.tokenUser(r.Context(), s, strings.TrimSpace(token), client)
 		return u, "", err
 	}
 	if u = g.sessionUser(r, s); u.May(Viewer) {
@@ -174,7 +185,9 @@ func (g *Guard) challenge(w http.ResponseWriter, r *http.Request, err error) {
 
 // Public lets everyone through whose request is meant for this server and small enough: for webhooks, /healthz and metrics.
 func (g *Guard) Public(next http.Handler, most int64) http.Handler {
-	return g.admit(func(w http.ResponseWriter, r *http.Request, _ *config.Serve) { next.ServeHTTP(w, r) }, most)
+	return g.admit(func(w http.ResponseWriter, r *http.Request, _ *config.Serve) {
+		g.limited(w, r, func() { next.ServeHTTP(w, r) })
+	}, most)
 }
 
 func (g *Guard) admit(next func(http.ResponseWriter, *http.Request, *config.Serve), most int64) http.Handler {
@@ -279,6 +292,9 @@ const (
 	maxBody    = 1 << 20
 	maxHeaders = 32 << 10
 	patience   = 30 * time.Second
+	// maxStreams is how many requests one connection of HTTP/2 may have at a time. A browser has a single connection for all its windows, each of which
+	// follows events: HTTP/1.1, with which a browser has six, would let no seventh window load.
+	maxStreams = 64
 	// idleTime is how long a connection may wait for its next request.
 	idleTime = 2 * time.Minute
 )
@@ -305,6 +321,7 @@ func setHeaders(h http.Header, secure bool) {
 // Server returns a server for a handler, with limits for clients that are slow or many. It cuts no stream that is read.
 func (g *Guard) Server(handler http.Handler) *http.Server {
 	return &http.Server{Handler: handler, ReadHeaderTimeout: g.Patience, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders,
+		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReadFrameSize: 16 << 10, MaxReceiveBufferPerStream: 64 << 10, MaxReceiveBufferPerConnection: 256 << 10},
 		ErrorLog: slog.NewLogLogger(g.Log.Handler(), slog.LevelDebug)}
 }
 

@@ -2,6 +2,7 @@ package access
 
 import (
 	"net"
+	"net/http"
 	"sync"
 )
 
@@ -13,13 +14,12 @@ const (
 
 // Listener limits how many connections a client has: those beyond are closed before anything is read.
 func (g *Guard) Listener(l net.Listener) net.Listener {
-	return &listener{Listener: l, open: map[string]int{}}
+	return &listener{Listener: l}
 }
 
 type listener struct {
 	net.Listener
-	mu   sync.Mutex
-	open map[string]int
+	open counter
 }
 
 // Accept implements net.Listener.
@@ -30,33 +30,73 @@ func (l *listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		client := clientOf(c.RemoteAddr().String())
-		if l.take(client) {
-			return &connection{Conn: c, end: sync.OnceFunc(func() { l.give(client) })}, nil
+		if l.open.take(client, most(client, perClient, perLoopback)) {
+			return &connection{Conn: c, end: sync.OnceFunc(func() { l.open.give(client) })}, nil
 		}
 		_ = c.Close()
 	}
 }
 
-func (l *listener) take(client string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	most := perClient
+// most is the limit for a client.
+func most(client string, usual, loopback int) int {
 	if ip := net.ParseIP(client); ip != nil && ip.IsLoopback() {
-		most = perLoopback
+		return loopback
 	}
-	if l.open[client] >= most {
+	return usual
+}
+
+// counter counts what each has at the moment.
+type counter struct {
+	mu  sync.Mutex
+	has map[string]int
+}
+
+// take counts one more, unless there are as many as may be.
+func (c *counter) take(of string, most int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.has[of] >= most {
 		return false
 	}
-	l.open[client]++
+	if c.has == nil {
+		c.has = map[string]int{}
+	}
+	c.has[of]++
 	return true
 }
 
-func (l *listener) give(client string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open[client]--; l.open[client] == 0 {
-		delete(l.open, client)
+func (c *counter) give(of string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.has[of]--; c.has[of] == 0 {
+		delete(c.has, of)
 	}
+}
+
+const (
+	// maxRequests is how many requests a user may have that are answered at a time: HTTP/2 has many on one connection. It is the user's and not the
+	// address's, which others may share.
+	maxRequests = 256
+	// maxUnknown is the same for an address without a login.
+	maxUnknown         = 32
+	maxUnknownLoopback = 256
+)
+
+// limited answers a request unless its client, for whom no login is needed, has too many.
+func (g *Guard) limited(w http.ResponseWriter, r *http.Request, answer func()) {
+	client := wayOf(r).client
+	g.busy(w, client, most(client, maxUnknown, maxUnknownLoopback), answer)
+}
+
+// busy counts a request while it's answered.
+func (g *Guard) busy(w http.ResponseWriter, of string, most int, answer func()) {
+	if !g.requests.take(of, most) {
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "too many requests at once", http.StatusTooManyRequests)
+		return
+	}
+	defer g.requests.give(of)
+	answer()
 }
 
 type connection struct {

@@ -32,6 +32,28 @@ const (
 
 // serve answers a request of the login; false means that it is none.
 func (g *Guard) serve(w http.ResponseWriter, r *http.Request, s *config.Serve) bool {
+	switch path := r.URL.Path; path {
+	case enterPath, loginPath, stylePath, logoutPath:
+	case beginPath, backPath:
+		if g.SignOn == nil {
+			return false
+		}
+	default:
+		if !strings.HasPrefix(path, sharePath) {
+			return false
+		}
+	}
+	g.limited(w, r, func() {
+		r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
+		g.serveLogin(w, r, s)
+	})
+	return true
+}
+
+// maxLogin is the largest body of a login, in bytes.
+const maxLogin = 16 << 10
+
+func (g *Guard) serveLogin(w http.ResponseWriter, r *http.Request, s *config.Serve) {
 	reads := r.Method == http.MethodGet
 	switch path := r.URL.Path; {
 	case path == enterPath && reads:
@@ -44,18 +66,15 @@ func (g *Guard) serve(w http.ResponseWriter, r *http.Request, s *config.Serve) b
 		g.login(w, r, s)
 	case path == stylePath && reads:
 		http.ServeFileFS(w, r, files, "style.css")
-	case path == beginPath && reads && g.SignOn != nil:
+	case path == beginPath && reads:
 		g.leave(w, r)
-	case path == backPath && reads && g.SignOn != nil:
+	case path == backPath && reads:
 		g.back(w, r, s)
 	case path == logoutPath && r.Method == http.MethodPost:
 		g.logout(w, r, s)
-	case path == enterPath, strings.HasPrefix(path, sharePath), path == loginPath, path == stylePath, path == logoutPath:
-		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 	default:
-		return false
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 	}
-	return true
 }
 
 // enter logs a browser in by a one-time address.

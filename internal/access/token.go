@@ -87,15 +87,11 @@ var dummyHash = sync.OnceValue(func() string { _, hash := NewToken("-"); return 
 // user returns the user whose token it is.
 func (g *Guard) tokenUser(ctx context.Context, s *config.Serve, token, client string) (User, error) {
 	t := g.tokens
-	rest, _ := strings.CutPrefix(token, tokenPrefix)
-	name := rest[:max(0, strings.LastIndexByte(rest, '_'))]
-	u, known := s.Users[name]
-	t.mu.Lock()
-	before, again := t.right[fingerprint(token)]
-	t.mu.Unlock()
-	if again && known && before == u.Token {
-		return userOf(name, u), nil
+	if u, right := t.remembered(s, token); right {
+		return u, nil
 	}
+	name := nameIn(token)
+	u, known := s.Users[name]
 	if !t.may(client, g.Now()) {
 		return User{}, errTooMany
 	}
@@ -123,6 +119,24 @@ func (g *Guard) tokenUser(ctx context.Context, s *config.Serve, token, client st
 	}
 	t.right[fingerprint(token)] = u.Token
 	return userOf(name, u), nil
+}
+
+// nameIn is the user's name in a token.
+func nameIn(token string) string {
+	rest, _ := strings.CutPrefix(token, tokenPrefix)
+	return rest[:max(0, strings.LastIndexByte(rest, '_'))]
+}
+
+// remembered returns the user of a token that was right before.
+func (t *tokens) remembered(s *config.Serve, token string) (User, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	name := nameIn(token)
+	u, known := s.Users[name]
+	if before, again := t.right[fingerprint(token)]; !again || !known || before != u.Token {
+		return User{}, false
+	}
+	return userOf(name, u), true
 }
 
 // may reports whether a client may try again.
