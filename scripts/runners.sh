@@ -1,18 +1,19 @@
 #!/bin/sh
 # Installs programs that stand for forges and their CI in tests, at the versions below, and prints their folder: act runs GitHub
-# workflows, actionlint reads them, gitlab-ci-local runs GitLab jobs, emulate answers as GitHub's API does. Each set of versions
-# is installed once, below RUNNERS_DIR, which may be removed at any time. One that cannot be installed, or does not start, is
-# named; where CI=true that is an error.
+# workflows, actionlint reads them, gitlab-ci-local runs GitLab jobs, emulate answers as GitHub's API does. mcp-inspector, at the version in
+# scripts/inspector, stands for programs that speak MCP. Each set of versions is installed once, below RUNNERS_DIR, which may be
+# removed at any time. One that cannot be installed, or does not start, is named; where CI=true that is an error.
 set -eu
+inspector=$(cd "$(dirname "$0")/inspector" && pwd)
 set -- github.com/nektos/act@v0.2.89 github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 gitlab-ci-local@4.68.1 \
 	emulate@0.12.2 commander@14.0.3 picocolors@1.1.1 yaml@2.9.1
 home=${RUNNERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/signalbox/runners}
-version=$(sha256sum <"$0" | cut -c1-16)
+version=$(cat "$0" "$inspector"/*.json | sha256sum | cut -c1-16)
 bin=$home/$version
 
 # lacking prints the programs that are not there.
 lacking() {
-	for program in act actionlint gitlab-ci-local emulate; do
+	for program in act actionlint gitlab-ci-local emulate mcp-inspector; do
 		[ -x "$bin/$program" ] || echo "$program"
 	done
 }
@@ -39,14 +40,17 @@ install() {
 	if ! node -e 'process.exit(require("module").registerHooks ? 0 : 1)'; then # Debian's is 18, and emulate wants 22.15
 		unpack "node-linux-$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')@22.23.3" "$new/node" || true
 	fi
+	# Not "npm ci": see agents.sh. Its command line does without what is optional.
+	(mkdir "$new/inspector" && cd "$new/inspector" && cp "$inspector"/*.json . && npm install --ignore-scripts --omit=optional --no-audit --no-fund) || true
 	cat >"$new/gitlab-ci-local" <<-'E'
 		#!/bin/sh
 		here=$(dirname "$0")
 		PATH=$here/node/bin:$PATH exec node "$here/lib/dist/index.js" "$@"
 	E
 	sed 's,lib/dist/index.js,node_modules/emulate/dist/index.js,' "$new/gitlab-ci-local" >"$new/emulate"
-	chmod +x "$new/gitlab-ci-local" "$new/emulate"
-	for program in act actionlint gitlab-ci-local emulate; do
+	sed 's,lib/dist/index.js",inspector/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js" --cli,' "$new/gitlab-ci-local" >"$new/mcp-inspector"
+	chmod +x "$new/gitlab-ci-local" "$new/emulate" "$new/mcp-inspector"
+	for program in act actionlint gitlab-ci-local emulate mcp-inspector; do
 		HOME=$new "$new/$program" --version </dev/null || rm -f "$new/$program"
 	done
 	rm -rf "$bin"

@@ -63,11 +63,11 @@ if SIGNALBOX_AGENTS=$(sh scripts/agents.sh); then
 else
 	skip "the tests with real agents: they could not all be installed"
 fi
-# 240 MB, once: what runs and judges CI files, and a GitHub by others.
+# 320 MB, once: what runs and judges CI files, a GitHub by others, and the inspector of MCP servers.
 if SIGNALBOX_RUNNERS=$(sh scripts/runners.sh); then
 	export SIGNALBOX_RUNNERS
 else
-	skip "the tests of CI files with their runners, and with an emulator of GitHub: not all could be installed"
+	skip "the tests of CI files with their runners, with an emulator of GitHub, and with the inspector of MCP servers: not all could be installed"
 fi
 # 1 MB, once: what judges pages by how people read them who can't see them.
 if SIGNALBOX_AXE=$(sh scripts/axe.sh); then

@@ -118,11 +118,17 @@ func (p *project) startWithAgents(args ...string) *child {
 // installedAgent is the program of a real agent.
 func installedAgent(t *testing.T, name string) string {
 	t.Helper()
-	path := filepath.Join(os.Getenv("SIGNALBOX_AGENTS"), name)
+	return installed(t, "SIGNALBOX_AGENTS", "agents.sh", name)
+}
+
+// installed is a program in the folder that a script prints and a variable names.
+func installed(t *testing.T, variable, script, name string) string {
+	t.Helper()
+	path := filepath.Join(os.Getenv(variable), name)
 	if _, err := os.Stat(path); err == nil && filepath.IsAbs(path) {
 		return path
 	}
-	const hint = "set SIGNALBOX_AGENTS to the folder that scripts/agents.sh prints"
+	hint := fmt.Sprintf("set %s to the folder that scripts/%s prints", variable, script)
 	if os.Getenv("CI") == "true" {
 		t.Fatalf("%s is not installed: %s", name, hint)
 	}
