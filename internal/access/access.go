@@ -64,6 +64,14 @@ func From(ctx context.Context) User {
 	return u
 }
 
+type stillKey struct{}
+
+// Still reports whether the user who acts is let through now as when the request came. An answer that lasts asks before each of its parts.
+func Still(ctx context.Context) bool {
+	still, guarded := ctx.Value(stillKey{}).(func() bool)
+	return !guarded || still()
+}
+
 // Require refuses users without the role.
 func Require(r Role, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {

@@ -111,12 +111,24 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 			http.Error(w, "this link shows one run alone", http.StatusForbidden)
 		default:
 			g.busy(w, "user "+u.Name, maxRequests, func() {
-				if r = r.WithContext(g.acting(r, u)); !g.serveAccount(w, r, u) {
+				if r := r.WithContext(g.lasting(g.acting(r, u), r, u)); !g.serveAccount(w, r, u) {
 					next.ServeHTTP(w, r)
 				}
 			})
 		}
 	}, maxBody)
+}
+
+// lasting is ctx with what Still asks: whether the request would be its user's if it came now.
+func (g *Guard) lasting(ctx context.Context, r *http.Request, u User) context.Context {
+	return context.WithValue(ctx, stillKey{}, func() bool {
+		s, err := g.Settings()
+		if err != nil {
+			return false
+		}
+		now, _, err := g.user(r, &s)
+		return err == nil && now == u
+	})
 }
 
 // shows reports whether a request only looks at a share link's page, at what is below it, or at what pages are made of. That it is of the link's run is

@@ -1,14 +1,18 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
+
+	"signalbox/internal/access"
 )
 
 // A page follows a stream of events, and each names what the page shows after it, in words of the documents alone: a page that comes back with the last
@@ -35,11 +39,20 @@ func (v *visit) stream() (*stream, error) {
 	}{version()})
 }
 
+// errNotLetIn ends the stream of a user who is no longer let in.
+var errNotLetIn = errors.New("the user is no longer let in")
+
 // send sends an event. Its data is JSON on one line.
 func (s *stream) send(name, id string, data any) error {
+	if !access.Still(s.v.r.Context()) {
+		return errNotLetIn
+	}
 	text, err := json.Marshal(data)
 	if err != nil {
 		return fmt.Errorf("write an event: %w", err)
+	}
+	if strings.ContainsFunc(id, unicode.IsControl) {
+		id = "" // a line break would begin a line of its own
 	}
 	if id != "" {
 		id = "id: " + id + "\n"
@@ -50,7 +63,7 @@ func (s *stream) send(name, id string, data any) error {
 	return err
 }
 
-// waits waits for news from anywhere, and reports whether the page is still there.
+// waits waits for news from anywhere, and reports whether the page is still there and its user let in.
 func (s *stream) waits(news, more <-chan struct{}) bool {
 	for {
 		timer := time.NewTimer(beat)
@@ -65,6 +78,9 @@ func (s *stream) waits(news, more <-chan struct{}) bool {
 			timer.Stop()
 			return true
 		case <-timer.C:
+			if !access.Still(s.v.r.Context()) {
+				return false
+			}
 			if _, err := fmt.Fprint(s.v.w, ":\n\n"); err != nil || s.Flush() != nil {
 				return false
 			}

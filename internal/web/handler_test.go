@@ -248,6 +248,11 @@ func TestOneBoardShowsAllProjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	link := httptest.NewRecorder() // its page has no run yet, so that none is the link's
+	as(access.User{Name: "share link", Role: access.Viewer, Only: "20260101-000000-aaaaaa"}, handler).ServeHTTP(link, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/p/site/runs/7", nil))
+	if link.Code != http.StatusForbidden || strings.Contains(link.Body.String(), "Greet") {
+		t.Errorf("a link to another run shows a request: %d", link.Code)
+	}
 	for path, want := range map[string][2]int{"/": {1, 1}, "/p/site/": {1, 0}, "/p/parser/": {0, 1}, "/?q=nothing": {0, 0}, "/?q=greet+%237": {1, 1}} {
 		w := httptest.NewRecorder()
 		as(access.User{Name: "ada", Role: access.Viewer}, handler).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
@@ -257,6 +262,9 @@ func TestOneBoardShowsAllProjects(t *testing.T) {
 		}
 	}
 }
+
+// ended is the kind of which a stream has no event: what it sends until its end is the data.
+const ended = ""
 
 // events opens a stream of events, and returns what reads the next one of a kind.
 func (v *visitor) events(path string) (next func(kind string) (id, data string), end func()) {
@@ -277,10 +285,13 @@ func (v *visitor) events(path string) (next func(kind string) (id, data string),
 			case "id":
 				id = value
 			case "data":
-				if is == kind {
+				if is == kind || kind == ended && is != "log" {
 					return id, value
 				}
 			}
+		}
+		if kind == ended && lines.Err() == nil {
+			return "", ""
 		}
 		v.Fatalf("the stream ended: %v", lines.Err())
 		return "", ""

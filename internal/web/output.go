@@ -175,6 +175,9 @@ func (v *visit) runEvents() error {
 	}
 	log := last[2]
 	to, _ := strconv.ParseInt(last[3], 10, 64)
+	if names, _ := w.app.Logs(workflow.RefOf(&at.Run)).Names(); to < 0 || !slices.Contains(names, log) { // the page says it
+		log, to = "", 0
+	}
 	s, err := v.stream()
 	if err != nil {
 		return nil // it has gone

@@ -111,6 +111,9 @@ func (v *visit) standing(w *watched) (request string, at app.Standing, err error
 	ctx := v.r.Context()
 	latest, err := w.app.Store.LatestRun(ctx, request)
 	if err != nil { // there is no run yet
+		if !v.user.Sees("") {
+			return request, at, errForbidden{}
+		}
 		return request, at, nil
 	}
 	if id := v.r.URL.Query().Get("run"); id != "" && id != latest.Ref.RunID {

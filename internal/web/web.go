@@ -316,6 +316,9 @@ func (v *visit) show(status int, name string, p page) error {
 	} else {
 		f.Navigation = []navigation{{"board", "/", p.Name == "board"}}
 	}
+	if v.user.Only != "" { // a share link shows one run: not which projects there are, nor their other pages
+		f.Projects, f.Navigation = nil, nil
+	}
 	var out bytes.Buffer
 	if err := t.ExecuteTemplate(&out, "layout", f); err != nil {
 		return fmt.Errorf("show %s: %w", name, err)
