@@ -677,6 +677,23 @@ func TestEveryActHasItsLines(t *testing.T) {
 	}
 }
 
+func TestEveryFieldOfAnActIsCleanAndShort(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	hostile := "sesame-open-sesame\r\n\x1b[2J\u202e" + strings.Repeat("x", 10_000)
+	act := access.Act{What: hostile, Project: hostile, Run: hostile, Commit: hostile, Detail: hostile}
+	if err := s.Audit().Do(access.With(t.Context(), access.User{Name: hostile, Role: access.Operator, Only: hostile}), act, func() error { return errors.New(hostile) }); err == nil {
+		t.Error("the act failed in vain")
+	}
+	for _, l := range s.records() {
+		for field, value := range l {
+			if text := value.(string); len(text) > 600 || strings.ContainsAny(text, "\r\n\x1b\u202e") || strings.Contains(text, "sesame") {
+				t.Errorf("%s is %q", field, text)
+			}
+		}
+	}
+}
+
 func TestAnActThatCannotBeRecordedIsNotBegun(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -106,8 +106,10 @@ func (a *Audit) Do(ctx context.Context, act Act, do func() error) error {
 
 func (a *Audit) line(ctx context.Context, act Act) line {
 	u, from := From(ctx), originOf(ctx)
-	act.Project, act.Run, act.Commit, act.Detail = a.text(act.Project), a.text(act.Run), a.text(act.Commit), a.text(act.Detail)
-	return line{User: a.text(u.Name), Role: u.Role.String(), Only: a.text(u.Only), From: from.address, Program: a.text(from.program), Act: act}
+	for _, field := range []*string{&act.What, &act.Project, &act.Run, &act.Commit, &act.Detail} {
+		*field = a.text(*field)
+	}
+	return line{User: a.text(u.Name), Role: u.Role.String(), Only: a.text(u.Only), From: a.text(from.address), Program: a.text(from.program), Act: act}
 }
 
 // text is a text without secrets and without characters that deceive a reader of the file.
