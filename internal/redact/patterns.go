@@ -39,6 +39,8 @@ var (
 )
 
 var patterns = []pattern{
+	// A token of our own users: any name, then 26 characters of base32.
+	{prefix: "sbx_", kind: "a Signalbox token", window: 160, find: hide(`^sbx_[^\s"']{1,120}_[A-Z2-7]{26}`, false, nil)},
 	token("a GitHub token", "ghp_", alphanumeric, 20),
 	token("a GitHub token", "gho_", alphanumeric, 20),
 	token("a GitHub token", "ghu_", alphanumeric, 20),

@@ -93,6 +93,7 @@ func TestWellKnownKindsAreRemovedWithoutKnowingThem(t *testing.T) {
 		{"GitHub app token", "gho_" + letters(36) + " ghs_" + letters(36), "[redacted] [redacted]"},
 		{"fine-grained GitHub token", "github_pat_" + letters(22) + "_" + letters(59), "[redacted]"},
 		{"GitLab token", "glpat-" + letters(20), "[redacted]"},
+		{"Signalbox token", "Bearer sbx_anna_3GYJ5TBQXJ7PZ2MWNS6KLD4AQE, of sbx_a.long-name_of@example.org_3GYJ5TBQXJ7PZ2MWNS6KLD4AQE.", "Bearer [redacted], of [redacted]."},
 		{"Anthropic key", "sk-ant-api03-" + letters(90), "[redacted]"},
 		{"OpenAI key", "key=sk-proj-" + letters(40), "key=[redacted]"},
 		{"JWT", `{"access_token":"eyJhbGciOiJSUzI1NiJ9.eyJleHAiOjQxMDJ9.` + letters(90) + `"}`, `{"access_token":"[redacted]"}`},
@@ -128,7 +129,7 @@ func TestOrdinaryTextIsLeftAlone(t *testing.T) {
 	for _, text := range []string{
 		"", "a", "\n", "abc is a value too short to be a secret",
 		"desk-lamp-and-other-things-for-your-home", "class=sk-fading-circle-container-large",
-		"the bearer of this authorization: required", "ghp_short sk-short AKIA glpat-",
+		"the bearer of this authorization: required", "ghp_short sbx_short sbx_anna_NOTBASE32 sk-short AKIA glpat-",
 		"https://host:8080/path ssh://git@host/x mailto:me@host http://a/b:c@d",
 		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "ÄÖÜ \xff\xfe 日本語",
 	} {
@@ -196,7 +197,7 @@ func (failing) Write([]byte) (int, error) { return 0, fmt.Errorf("no space") }
 func FuzzStreamEqualsWhole(f *testing.F) {
 	for _, text := range []string{
 		canary, multiline, "overlappingsecret", base64.StdEncoding.EncodeToString([]byte("x" + canary)),
-		"Authorization: Bearer a", "https://me:pw@host", "ghp_" + letters(40), "sk-" + letters(30), "bearer " + letters(30),
+		"Authorization: Bearer a", "https://me:pw@host", "ghp_" + letters(40), "sbx_anna_3GYJ5TBQXJ7PZ2MWNS6KLD4AQE", "sk-" + letters(30), "bearer " + letters(30),
 		"-----BEGIN PRIVATE KEY-----\n" + letters(40) + "\n-----END PRIVATE KEY-----\n" + canary,
 		"-----BEGIN PRIVATE KEY-----" + canary[:8] + "-----END PRIVATE KEY-----", "://a:" + canary + "@",
 	} {
