@@ -211,7 +211,8 @@ func (o Order) Through(program string) Order {
 		before := len(s.Commands)
 		leave(run, s)
 		for i := before; i < len(s.Commands); i++ {
-			s.Commands[i].By += " through " + program
+			by := &s.Commands[i].By
+			*by += " through " + strings.TrimSuffix(program, " as "+*by) // most users log in under the name that they have here
 		}
 	}
 	return o

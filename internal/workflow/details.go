@@ -305,7 +305,7 @@ type Rejection struct {
 
 // String says who sent the change back, in their words: `ada sent it back: "keep the old words"`.
 func (r *Rejection) String() string {
-	return cmp.Or(r.By, "a person") + ` sent it back: "` + wording.Printable(r.Reason) + `"`
+	return cmp.Or(r.By, "a person") + ` sent it back: "` + wording.OneLine(r.Reason) + `"`
 }
 
 // Finding returns what the implementer is told.
