@@ -287,6 +287,29 @@ func TestAOneTimeAddressLogsInOnceAndSoon(t *testing.T) {
 	thief.wants(http.StatusForbidden, "GET", "/enter", "")
 }
 
+func TestAnotherSiteLocksNoOneOut(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	path, err := s.Ticket(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, navigates := s.browser(), "Sec-Fetch-Mode: navigate"
+	for _, dest := range []string{"iframe", "frame", "embed", "object"} {
+		b.wants(http.StatusForbidden, "GET", path, "", navigates, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: "+dest)
+	}
+	for range 11 {
+		b.wants(http.StatusForbidden, "GET", "/enter?token=x", "", navigates, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: document")
+	}
+	b.wants(http.StatusForbidden, "GET", "/enter?token=x", "", navigates, "Sec-Fetch-Site: none", "Sec-Fetch-Dest: document")
+	for range 10 { // a program of this machine
+		b.does("GET", "/enter?token=x", "")
+	}
+	b.wants(http.StatusTooManyRequests, "GET", "/enter?token=x", "")
+	b.wants(http.StatusOK, "GET", path, "", navigates, "Sec-Fetch-Site: none", "Sec-Fetch-Dest: document")
+	b.wants(http.StatusOK, "GET", "/", "")
+}
+
 func TestASessionOutlivesARestartAndCanBeEnded(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

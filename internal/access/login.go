@@ -83,16 +83,20 @@ func (g *Guard) enter(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not ahead of time", http.StatusServiceUnavailable)
 		return
 	}
-	client := wayOf(r).client
-	right, err := false, errTooMany
-	if g.tokens.may(client, g.Now()) {
-		right, err = g.redeem(r.Context(), r.URL.Query().Get("token"))
+	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" { // a frame of another page
+		http.Error(w, "open this address in a window of its own", http.StatusForbidden)
+		return
 	}
-	switch {
+	right, err := g.redeem(r.Context(), r.URL.Query().Get("token"))
+	site := r.Header.Get("Sec-Fetch-Site")
+	switch wrong := !right || !g.Local.May(Viewer); {
 	case err != nil:
 		g.fails(w, r, err)
-	case !right || !g.Local.May(Viewer):
-		g.tokens.try(client, g.Now())
+	case wrong && (site == "cross-site" || site == "same-site"): // the other site's try, which counts for no one
+		g.showLogin(w, r, http.StatusForbidden, g.say(r, "login-used"))
+	case wrong && !g.tokens.try(wayOf(r).client, g.Now()):
+		g.fails(w, r, errTooMany)
+	case wrong:
 		g.record(r, User{}, "login", "a one-time address that was used before, or has ended", errRefused)
 		g.showLogin(w, r, http.StatusForbidden, g.say(r, "login-used"))
 	default:

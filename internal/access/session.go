@@ -29,15 +29,17 @@ func (g *Guard) Ticket(ctx context.Context) (path string, err error) {
 	})
 }
 
-// redeem takes a ticket. It is gone then.
+// redeem takes a ticket. It is gone then. A wrong one, which anyone may send, writes nothing.
 func (g *Guard) redeem(ctx context.Context, secret string) (right bool, err error) {
 	given := []byte(fingerprint(secret))
+	is := func(t ticket) bool { return subtle.ConstantTimeCompare([]byte(t.Fingerprint), given) == 1 }
+	if e, err := g.book.read(); err != nil || !slices.ContainsFunc(e.Tickets, is) {
+		return false, err
+	}
 	err = g.book.change(ctx, func(e *entries) error {
-		e.Tickets = slices.DeleteFunc(e.Tickets, func(t ticket) bool {
-			is := subtle.ConstantTimeCompare([]byte(t.Fingerprint), given) == 1
-			right = right || is
-			return is
-		})
+		before := len(e.Tickets)
+		e.Tickets = slices.DeleteFunc(e.Tickets, is)
+		right = len(e.Tickets) < before
 		return nil
 	})
 	return right && err == nil, err
