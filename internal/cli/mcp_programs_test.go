@@ -56,9 +56,10 @@ type inspected struct {
 	}
 }
 
-// inMany calls the inspector's command line once for each list of arguments, all in one process: its start is what costs most.
-const inMany = `const { runCli } = await import(process.argv[1]);
-for (const args of JSON.parse(process.argv[2])) await runCli(["node", "inspector", ...args]).catch(e => console.error(e.message))`
+// inMany calls the inspector's command line once for each list of arguments, all in one process: its start is what costs most. The first argument
+// is no file: as the inspector's own it would make it the program.
+const inMany = `const { runCli } = await import(process.argv[2]);
+for (const args of JSON.parse(process.argv[3])) await runCli(["node", "inspector", ...args]).catch(e => console.error(e.message))`
 
 func TestTheOfficialInspectorCallsEveryTool(t *testing.T) {
 	t.Parallel()
@@ -117,7 +118,7 @@ func TestTheOfficialInspectorCallsEveryTool(t *testing.T) {
 	if _, err := os.Stat(node); err != nil {
 		node = "node" // the system's is new enough
 	}
-	results := i.runs(node, "--input-type=module", "-e", inMany,
+	results := i.runs(node, "--input-type=module", "-e", inMany, "calls",
 		filepath.Join(filepath.Dir(command), "inspector/node_modules/@modelcontextprotocol/inspector/clients/cli/build/index.js"), string(text))
 	if len(results) != len(all) {
 		t.Fatalf("%d of %d have a result", len(results), len(all))
