@@ -551,7 +551,7 @@ func TestAShareLinkShowsOneRunUntilItEnds(t *testing.T) {
 	s := newSite(t)
 	operator := access.With(t.Context(), access.User{Name: "me", Role: access.Operator})
 	share := func(run string, lasts time.Duration) (access.Link, string) {
-		l, path, err := s.Share(operator, run, "/runs/"+run, lasts)
+		l, path, err := s.Share(operator, run, "/p/demo/runs/"+run, lasts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -560,25 +560,30 @@ func TestAShareLinkShowsOneRunUntilItEnds(t *testing.T) {
 	l, path := share("R1", time.Hour)
 	guest := s.browser()
 	text := guest.wants(http.StatusOK, "GET", path, "")
-	if !strings.Contains(text, "url=/runs/R1") {
+	if !strings.Contains(text, "url=/p/demo/runs/R1") {
 		t.Errorf("leads to %s", text)
 	}
-	if got := guest.wants(http.StatusOK, "GET", "/runs/R1", ""); got != "share link "+l.ID+" viewer R1" {
+	if got := guest.wants(http.StatusOK, "GET", "/p/demo/runs/R1", ""); got != "share link "+l.ID+" viewer R1" {
 		t.Errorf("the guest is %q", got)
 	}
 	guest.wants(http.StatusOK, "GET", "/assets/style.css", "")
-	guest.wants(http.StatusOK, "GET", "/runs/R1/log/1", "")
-	for _, refused := range [][2]string{{"GET", "/"}, {"GET", "/runs/R2"}, {"GET", "/runs/R1/../R2"}, {"GET", "/runs/R1%2f..%2fR2"}, {"GET", "/assets/../runs/R2"}, {"GET", "/runs/R11"}, {"GET", "/events"}, {"POST", "/runs/R1/approve"}, {"POST", "/runs/R1"}, {"DELETE", "/runs/R1"}} {
+	guest.wants(http.StatusOK, "GET", "/p/demo/runs/R1/log/1", "")
+	for _, refused := range [][2]string{{"GET", "/"}, {"GET", "/p/demo/runs/R2"}, {"GET", "/p/demo/runs/R1/../R2"}, {"GET", "/p/demo/runs/R1%2f..%2fR2"}, {"GET", "/assets/../runs/R2"}, {"GET", "/p/demo/runs/R11"}, {"GET", "/events"}, {"POST", "/p/demo/runs/R1/approve"}, {"POST", "/p/demo/runs/R1"}, {"DELETE", "/p/demo/runs/R1"}} {
 		guest.wants(http.StatusForbidden, refused[0], refused[1], "")
 	}
-	guest.wants(http.StatusForbidden, "GET", "/runs/R1", "", "Connection: Upgrade", "Upgrade: websocket", "Origin: http://"+s.address)
-	if _, _, err := s.Share(access.With(t.Context(), access.User{Name: "guest", Role: access.Approver, Only: "R1"}), "R1", "/", time.Hour); err == nil {
+	guest.wants(http.StatusForbidden, "GET", "/p/demo/runs/R1", "", "Connection: Upgrade", "Upgrade: websocket", "Origin: http://"+s.address)
+	if _, _, err := s.Share(access.With(t.Context(), access.User{Name: "guest", Role: access.Approver, Only: "R1"}), "R1", "/p/demo/runs/R1", time.Hour); err == nil {
 		t.Error("a guest shares on")
 	}
-	if _, _, err := s.Share(access.With(t.Context(), access.User{Name: "anna", Role: access.Viewer}), "R1", "/", time.Hour); err == nil {
+	if _, _, err := s.Share(access.With(t.Context(), access.User{Name: "anna", Role: access.Viewer}), "R1", "/p/demo/runs/R1", time.Hour); err == nil {
 		t.Error("a viewer shares")
 	}
 
+	for _, other := range []string{"", "/", "/p/demo/", "/p/demo/runs", "/p/demo/runs/", "/p/demo/costs", "/p/demo/runs/R1/log/1", "/p/demo/runs/..", "/p/../runs/R1", "/p/demo/runs/R1?a=b", "/p/demo/runs/R1\n", "/p/demo/runs/%2e%2e", "//evil.example.org/p/demo/runs/R1"} {
+		if _, _, err := s.Share(operator, "R1", other, time.Hour); err == nil {
+			t.Errorf("%q is the page of a run", other)
+		}
+	}
 	_, second := share("R2", time.Minute)
 	parts, others := strings.Split(strings.TrimPrefix(path, "/share/"), "."), strings.Split(strings.TrimPrefix(second, "/share/"), ".")
 	for name, forged := range map[string]string{"another run under the same seal": others[0] + "." + parts[1], "no seal": parts[0], "nothing": "", "half": parts[0][:8] + "." + parts[1]} {
@@ -588,18 +593,18 @@ func TestAShareLinkShowsOneRunUntilItEnds(t *testing.T) {
 	}
 	brief := s.browser()
 	brief.wants(http.StatusOK, "GET", second, "")
-	brief.wants(http.StatusOK, "GET", "/runs/R2", "")
+	brief.wants(http.StatusOK, "GET", "/p/demo/runs/R2", "")
 	s.later(2 * time.Minute)
 	brief.wants(http.StatusForbidden, "GET", second, "")
 	_, port, _ := net.SplitHostPort(s.address)
 	kept := "Cookie: signalbox-share-" + port + "=" + strings.TrimPrefix(second, "/share/") // a browser that ignores the cookie's end
-	s.browser().wants(http.StatusUnauthorized, "GET", "/runs/R2", "", kept)
+	s.browser().wants(http.StatusUnauthorized, "GET", "/p/demo/runs/R2", "", kept)
 
-	guest.wants(http.StatusOK, "GET", "/runs/R1", "")
+	guest.wants(http.StatusOK, "GET", "/p/demo/runs/R1", "")
 	if err := s.Revoke(operator, l.ID); err != nil {
 		t.Fatal(err)
 	}
-	guest.wants(http.StatusUnauthorized, "GET", "/runs/R1", "")
+	guest.wants(http.StatusUnauthorized, "GET", "/p/demo/runs/R1", "")
 	guest.wants(http.StatusForbidden, "GET", path, "")
 	if links, err := s.Shares(); len(links) != 0 || err != nil {
 		t.Errorf("there are still %v, %v", links, err)
@@ -610,7 +615,7 @@ func TestAnOperatorSeesAndRevokesShareLinksOnTheirOwnPage(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	b, guest := s.entered(), s.browser()
-	l, path, err := s.Share(access.With(t.Context(), access.User{Name: "<b>ben", Role: access.Operator}), "R1", "/runs/R1", time.Hour)
+	l, path, err := s.Share(access.With(t.Context(), access.User{Name: "<b>ben", Role: access.Operator}), "R1", "/p/demo/runs/R1", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -626,9 +631,9 @@ func TestAnOperatorSeesAndRevokesShareLinksOnTheirOwnPage(t *testing.T) {
 	}
 	guest.wants(http.StatusForbidden, "POST", "/account/revoke", "id="+l.ID)
 	s.browser().wants(http.StatusBadRequest, "POST", "/account/revoke", "id="+l.ID, viewer)
-	guest.wants(http.StatusOK, "GET", "/runs/R1", "")
+	guest.wants(http.StatusOK, "GET", "/p/demo/runs/R1", "")
 	b.wants(http.StatusOK, "POST", "/account/revoke", "id="+l.ID)
-	guest.wants(http.StatusUnauthorized, "GET", "/runs/R1", "")
+	guest.wants(http.StatusUnauthorized, "GET", "/p/demo/runs/R1", "")
 	b.wants(http.StatusMethodNotAllowed, "POST", "/account", "")
 }
 

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"signalbox/internal/lazy"
 )
 
 // Link is a share link: for a while, it shows one run to everyone who has it.
@@ -28,14 +30,17 @@ type Link struct {
 // longestShare is the longest time that a link may last.
 const longestShare = 30 * 24 * time.Hour
 
+// runPage is the path of a run's page. A link opens what is below, too, so no other page may be one's.
+var runPage = lazy.Pattern(`^/p/[\w-][\w.-]*/runs/[\w-][\w.-]*$`)
+
 // Share makes a link to a run, and returns the path of its address. Only an operator may.
 func (g *Guard) Share(ctx context.Context, run, page string, lasts time.Duration) (l Link, path string, err error) {
 	u := From(ctx)
 	switch {
 	case !u.May(Operator) || u.Only != "":
 		return l, "", fmt.Errorf("share a run: this needs the role %s", Operator)
-	case run == "" || local(page) != page:
-		return l, "", errors.New("share a run: want a run and the path of a page")
+	case run == "" || !runPage().MatchString(page):
+		return l, "", errors.New("share a run: want a run and the path of its page, /p/PROJECT/runs/REQUEST")
 	case lasts <= 0 || lasts > longestShare:
 		return l, "", fmt.Errorf("share a run: want a time up to %s", longestShare)
 	}
