@@ -13,6 +13,7 @@ import (
 	account "os/user"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"signalbox/internal/access"
@@ -36,10 +37,16 @@ import (
 // maxWebhook is the largest webhook, in bytes: GitHub's own limit.
 const maxWebhook = 25 << 20
 
+// another is a port that is seldom taken.
+var another = map[string]string{"--listen": "7412", "--metrics": "9465"}
+
 func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = errors.New("another program has this address")
+	}
 	if err != nil {
-		return nil, &problem.Error{Err: fmt.Errorf("%s %s: %w", flag, address, err), Hint: "name a free address of this machine, such as 127.0.0.1:7412", Code: problem.Usage}
+		return nil, &problem.Error{Err: fmt.Errorf("answer at %s: %w", address, err), Hint: "choose a free address of this machine: signalbox serve " + flag + " 127.0.0.1:" + another[flag], Code: problem.Usage}
 	}
 	return l, nil
 }
@@ -128,31 +135,51 @@ func (p *pages) answer(ctx context.Context, c *serve.Server, settings *config.Se
 	return p.enter(ctx, here)
 }
 
-// enter prints an address that logs one browser in, or opens it.
+// enter has the browser opened at an address that logs it in, once. It prints the address if nothing is to be opened, or can be.
 func (p *pages) enter(ctx context.Context, address string) error {
 	ticket, err := p.guard.Ticket(ctx)
 	if err != nil {
 		return err
 	}
-	if !p.options.open {
-		_, _ = fmt.Fprintf(p.invocation.Bare.Out, "open in your browser, once and within 10 minutes: %s\n", address+ticket)
-		return nil
+	if p.options.open {
+		if err = p.browse(ctx, address+ticket); err == nil {
+			return nil
+		}
+		p.invocation.Warn("no browser was opened: %s", redact.Line(err.Error(), 300))
+	}
+	_, _ = fmt.Fprintf(p.invocation.Bare.Out, "open in your browser, once and within 10 minutes: %s\n", address+ticket)
+	return nil
+}
+
+// opens is how long xdg-open may take to fail. It may also be the browser itself, and stay.
+const opens = 2 * time.Second
+
+func (p *pages) browse(ctx context.Context, address string) error {
+	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+		return errors.New("there is no display (DISPLAY and WAYLAND_DISPLAY are empty)")
+	}
+	program, err := exec.LookPath("xdg-open")
+	if err != nil {
+		return err
 	}
 	// Other users see the arguments of programs, so the browser is given a file.
 	file := filepath.Join(p.folder, "open.html")
-	content := `<!doctype html><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=` + html.EscapeString(address+ticket) + `">`
+	content := `<!doctype html><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=` + html.EscapeString(address) + `">`
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		return fmt.Errorf("open the page: %w", err)
+		return err
 	}
-	program, err := exec.LookPath("xdg-open")
-	if err == nil {
-		var d *process.Detached
-		if d, err = process.Detach(program, p.folder, []string{file}); err == nil {
-			d.Forget()
-		}
-	}
+	d, err := process.Detach(program, p.folder, []string{file})
 	if err != nil {
-		return &problem.Error{Err: fmt.Errorf("open the page: %w", err), Hint: "leave --open out, and open the address that is printed"}
+		return err
+	}
+	defer d.Forget()
+	select {
+	case <-d.Ended:
+		if code := d.ExitCode(); code != 0 {
+			return fmt.Errorf("%s ended with exit code %d %s", program, code, d.Said())
+		}
+	case <-time.After(opens):
+	case <-ctx.Done():
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -52,6 +53,12 @@ func folders(named, configured []string, dir string, gone func(error)) (roots []
 func rootOf(name string) (string, error) {
 	name, err := filepath.Abs(name)
 	root, gitDir := "", ""
+	if err == nil {
+		_, err = os.Stat(name)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		err = errors.New("there is no such folder")
+	}
 	if err == nil {
 		root, gitDir, err = folder.Root(folder.AboveClones(name))
 	}

@@ -156,6 +156,10 @@ func TestOneServeHasAProjectAndOtherCommandsWorkBesideIt(t *testing.T) {
 	if want := fmt.Sprintf("another process serves the project in %s: pid %d on ", p.dir, c.cmd.Process.Pid); !strings.Contains(second, want) {
 		t.Errorf("a second one says, without %q:\n%s", want, second)
 	}
+	opened := p.startWith([]string{"DISPLAY=", "WAYLAND_DISPLAY="}, "serve", "--open") // where no browser can be
+	if code := opened.wait(); code != 0 || !strings.Contains(opened.out.String(), "no browser was opened: there is no display") || !strings.Contains(opened.out.String(), "10 minutes: "+address+"/") {
+		t.Errorf("--open beside it ends with %d and says\n%s", code, opened.out)
+	}
 	if code, body := get(t, address+"/healthz"); code != http.StatusOK || !strings.Contains(body, `"projects":1`) {
 		t.Errorf("its health is %d: %s", code, body)
 	}

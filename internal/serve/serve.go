@@ -175,7 +175,7 @@ func (p *project) take(ctx context.Context) error {
 	lock, err := s.LockOnly(ctx, "serving", "signalbox serve")
 	if held := (*store.HeldError)(nil); errors.As(err, &held) {
 		return errors.Join(&problem.Error{Code: problem.Held, Err: fmt.Errorf("another process serves the project in %s: %s", p.Opener.Dir, app.Holder(held.Holder)),
-			Hint: "stop that one first, or leave it to it"}, s.Close())
+			Hint: "it goes on there; to see its page: signalbox serve --open; to serve it here, stop that one first"}, s.Close())
 	}
 	if err != nil {
 		return errors.Join(err, s.Close())

@@ -55,7 +55,7 @@ func Unit(program string, args []string, path string) string {
 	for _, arg := range append([]string{program, "serve"}, args...) {
 		line = append(line, quoted(strings.ReplaceAll(arg, "$", "$$")))
 	}
-	return fmt.Sprintf(`# To use it: signalbox serve --unit >~/.config/systemd/user/signalbox.service
+	return fmt.Sprintf(`# To use it: mkdir -p ~/.config/systemd/user && signalbox serve --unit >~/.config/systemd/user/signalbox.service
 #            systemctl --user daemon-reload && systemctl --user enable --now signalbox
 # To have it run while you are logged out: loginctl enable-linger
 [Unit]

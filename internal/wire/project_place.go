@@ -105,7 +105,7 @@ func (p *Project) MayBegin() error {
 				Hint: fmt.Sprintf("say it in %s: roles: {implementer: %s}", config.Name, several[0])}
 		}
 		return &problem.Error{Err: errors.New("no agent is configured that could implement anything"),
-			Hint: fmt.Sprintf("name one in %s (\"signalbox init\" writes a commented one), or give a program: --agent ./agent.sh", config.Name)}
+			Hint: fmt.Sprintf("name one under agents in %s (what \"signalbox init\" wrote has some to uncomment), or give a program: --agent ./agent.sh", config.Name)}
 	}
 	return p.InMainTree()
 }

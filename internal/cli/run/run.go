@@ -118,7 +118,7 @@ func list(ctx context.Context, a *command.Invocation, runsOnly bool) error {
 		return err
 	}
 	return p.Show(lines, func() {
-		if len(lines) == 0 {
+		if len(lines) == 0 && broken == nil {
 			p.Print("nothing here yet; write a request: signalbox new \"what should be different\", then: signalbox run 1\n")
 		}
 		for _, l := range lines {
