@@ -43,10 +43,7 @@ func (s *Server) listen(ctx context.Context) (stop func()) {
 		serve(s.Listener, s.Server(own))
 	}
 	if s.Metrics != nil {
-		detailed := http.NewServeMux()
-		detailed.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { s.health(w, true) })
-		detailed.HandleFunc("GET /metrics", s.metrics)
-		serve(s.Metrics, &http.Server{Handler: detailed, ReadTimeout: readTimeout, WriteTimeout: readTimeout})
+		serve(s.Metrics, &http.Server{Handler: s.metricsHandler(), ReadTimeout: readTimeout, WriteTimeout: readTimeout})
 	}
 	return func() {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
@@ -57,6 +54,28 @@ func (s *Server) listen(ctx context.Context) (stop func()) {
 			}
 		}
 	}
+}
+
+// metricsHandler answers programs that watch this one. At a loopback address a request has to name one: a page of another site reaches it by a name of
+// that site, and could read the answer.
+func (s *Server) metricsHandler() http.Handler {
+	detailed := http.NewServeMux()
+	detailed.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { s.health(w, true) })
+	detailed.HandleFunc("GET /metrics", s.metrics)
+	if at, is := s.Metrics.Addr().(*net.TCPAddr); !is || !at.IP.IsLoopback() {
+		return detailed
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = strings.Trim(r.Host, "[]")
+		}
+		if ip := net.ParseIP(host); !strings.EqualFold(host, "localhost") && (ip == nil || !ip.IsLoopback()) {
+			http.Error(w, "this server doesn't have that name", http.StatusMisdirectedRequest)
+			return
+		}
+		detailed.ServeHTTP(w, r)
+	})
 }
 
 func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {

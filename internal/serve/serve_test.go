@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/json"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -114,3 +115,30 @@ func TestProgramsSeeHowServeIs(t *testing.T) {
 		t.Errorf("%d: %s", answer.Code, answer.Body)
 	}
 }
+
+func TestMetricsOfThisMachineAreReadByItsNamesAlone(t *testing.T) {
+	t.Parallel()
+	for address, names := range map[string]map[string]int{
+		"127.0.0.1": {"127.0.0.1:7412": 200, "localhost": 200, "LOCALHOST:7412": 200, "[::1]:7412": 200, "[::1]": 200, "evil.example.org:7412": 421, "localhost.evil.example.org": 421, "192.0.2.1": 421, "": 421},
+		"192.0.2.1": {"box.example.org:7412": 200}, // a name that its user chose
+	} {
+		s := &Server{Config: Config{Log: silent(), Metrics: listener{at: net.ParseIP(address)}}}
+		served(s, "secret-plans", 1, 0, time.Now())
+		handler := s.metricsHandler()
+		for name, want := range names {
+			r, answer := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil), httptest.NewRecorder()
+			r.Host = name
+			if handler.ServeHTTP(answer, r); answer.Code != want || strings.Contains(answer.Body.String(), "secret-plans") != (want == 200) {
+				t.Errorf("at %s, %q gets %d %s", address, name, answer.Code, answer.Body)
+			}
+		}
+	}
+}
+
+// listener is one at an address.
+type listener struct {
+	net.Listener
+	at net.IP
+}
+
+func (l listener) Addr() net.Addr { return &net.TCPAddr{IP: l.at, Port: 7412} }
