@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -791,6 +792,16 @@ func TestSlowAndLargeRequestsAreCutAndStreamsAreNot(t *testing.T) {
 				t.Fatalf("stream %d was cut: %v", i, err)
 			}
 		}
+	}
+}
+
+func TestABadFormFillsNoLog(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	s := newSite(t, func(c *access.Config, _ *config.Serve) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	s.browser().wants(http.StatusBadRequest, "POST", "/login", "token=%zz")
+	if s.stop(); log.Len() > 0 {
+		t.Errorf("the log has %s", &log)
 	}
 }
 

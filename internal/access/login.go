@@ -107,7 +107,7 @@ func (g *Guard) enter(w http.ResponseWriter, r *http.Request) {
 // login logs a browser in by a token.
 func (g *Guard) login(w http.ResponseWriter, r *http.Request, s *config.Serve) {
 	if err := r.ParseForm(); err != nil {
-		g.fails(w, r, err)
+		g.fails(w, r, errors.Join(errForm, err))
 		return
 	}
 	token := strings.TrimSpace(r.PostForm.Get("token"))
@@ -235,6 +235,9 @@ func local(page string) string {
 	return page
 }
 
+// errForm is that of a form that can't be read: anyone may send one.
+var errForm = errors.New("the form can't be read")
+
 // fails says that a login failed, which is not the user's doing.
 func (g *Guard) fails(w http.ResponseWriter, r *http.Request, err error) {
 	var tooBig *http.MaxBytesError
@@ -246,6 +249,11 @@ func (g *Guard) fails(w http.ResponseWriter, r *http.Request, err error) {
 		http.Error(w, "the request took too long", http.StatusRequestTimeout)
 	case errors.As(err, &tooBig):
 		http.Error(w, "the request is too large", http.StatusRequestEntityTooLarge)
+	case errors.Is(err, errForm):
+		g.Log.Debug("log in", "err", err)
+		http.Error(w, errForm.Error(), http.StatusBadRequest)
+	case r.Context().Err() != nil: // the client is gone
+		g.Log.Debug("log in", "err", err)
 	default:
 		g.Log.Error("log in", "err", err)
 		http.Error(w, "the login failed; the log of serve says why", http.StatusInternalServerError)
