@@ -13,8 +13,11 @@ const parse = (html) => {
   return t.content;
 };
 
-// typed is what a person has begun to write or opened in an element, by the place of the field.
-const place = (field) => [field.closest("form")?.getAttribute("action"), field.closest("form")?.elements.verb?.value, field.name].join(" ");
+// typed is what a person has begun to write or opened in an element, by the place of the field: an answer is to one question of one run.
+const place = (field) => {
+  const form = field.closest("form");
+  return [form?.getAttribute("action"), ...["verb", "run", "question"].map((name) => form?.elements[name]?.value), field.name].join(" ");
+};
 const typed = (element) => ({
   fields: all("textarea, input:not([type=hidden])", element).filter((f) => f.value !== f.defaultValue).map((f) => [place(f), f.value]),
   open: all("details[open]", element).map((d) => d.dataset.key).filter(Boolean),
