@@ -12,7 +12,10 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"syscall"
+
+	"golang.org/x/term"
 
 	"signalbox/internal/access"
 	"signalbox/internal/cli/command"
@@ -45,9 +48,12 @@ type options struct {
 	json, verbose                   bool
 	maxParallel                     int
 	folders                         []string
+	// writing is for one line of the log at a time.
+	writing *sync.Mutex
 }
 
 func parsed() (o options) {
+	o.writing = &sync.Mutex{}
 	flag.StringVar(&o.version, "version", "(unknown)", "")
 	flag.StringVar(&o.listen, "listen", "", "")
 	flag.StringVar(&o.metrics, "metrics", "", "")
@@ -164,7 +170,7 @@ func (o *options) words(roots []string) (words []string) {
 	return words
 }
 
-// logger writes what is said at a level and above to standard error, without secrets.
+// logger writes what is said at a level and above to standard error, without secrets: as a person reads it at a terminal, else for programs.
 func (o *options) logger(a *command.Invocation, s *secrets, level slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: s.replace}
 	if o.verbose {
@@ -172,6 +178,9 @@ func (o *options) logger(a *command.Invocation, s *secrets, level slog.Level) *s
 	}
 	if o.json {
 		return slog.New(slog.NewJSONHandler(a.Bare.Err, options))
+	}
+	if file, is := a.Bare.Err.(*os.File); is && term.IsTerminal(int(file.Fd())) {
+		return slog.New(&console{options: options, secrets: s, to: file, writing: o.writing})
 	}
 	return slog.New(slog.NewTextHandler(a.Bare.Err, options))
 }
