@@ -638,6 +638,33 @@ func TestAnOperatorSeesAndRevokesShareLinksOnTheirOwnPage(t *testing.T) {
 	b.wants(http.StatusMethodNotAllowed, "POST", "/account", "")
 }
 
+func TestAnOperatorMakesAShareLinkWhereTheRunsPageLeads(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	b, run := s.entered(), url.Values{"run": {"R1"}, "page": {"/p/demo/runs/7"}}
+	if text := b.wants(http.StatusOK, "GET", "/account?"+run.Encode(), ""); !strings.Contains(text, `action="/account/share"`) || !strings.Contains(text, `value="/p/demo/runs/7"`) {
+		t.Errorf("there is no form: %s", text)
+	}
+	viewer := "Authorization: Bearer " + s.user("vera", "viewer")
+	if text := s.browser().wants(http.StatusOK, "GET", "/account?"+run.Encode(), "", viewer); strings.Contains(text, "/account/share") {
+		t.Errorf("a viewer has the form: %s", text)
+	}
+	run.Set("days", "7")
+	s.browser().wants(http.StatusBadRequest, "POST", "/account/share", run.Encode(), viewer)
+	made := regexp.MustCompile(`value="http://[^/]+(/share/[^"]+)"`).FindStringSubmatch(b.wants(http.StatusOK, "POST", "/account/share", run.Encode()))
+	if made == nil {
+		t.Fatal("no link is made")
+	}
+	guest := s.browser()
+	guest.wants(http.StatusOK, "GET", made[1], "")
+	guest.wants(http.StatusOK, "GET", "/p/demo/runs/7", "")
+	guest.wants(http.StatusForbidden, "POST", "/account/share", run.Encode())
+	for _, wrong := range []string{"", "x", "0", "-1", "31", "106751991167"} {
+		run.Set("days", wrong)
+		b.wants(http.StatusBadRequest, "POST", "/account/share", run.Encode())
+	}
+}
+
 func TestEveryTextOfTheLoginExists(t *testing.T) {
 	t.Parallel()
 	found := 0
