@@ -46,5 +46,17 @@ func (p *App) Trusted(ctx context.Context) (*App, error) {
 	return again, err
 }
 
+// Unready says why the project's requests can't be run as it is now: its configuration is broken, or reaches beyond the sandbox without
+// the user's agreement. It is nil if nothing is in the way.
+func (p *App) Unready() error {
+	switch {
+	case p.ConfigError != nil:
+		return p.ConfigError
+	case p.Trust.Standing == wire.TrustWithheld && !p.WithoutAgents:
+		return p.Untrusted()
+	}
+	return nil
+}
+
 // Watcher is called once with the App that runs the runs, and returns the function that hears of every transition.
 type Watcher func(*App) func(workflow.Run)

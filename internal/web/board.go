@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"html/template"
@@ -10,8 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/app"
 	"signalbox/internal/app/board"
 	"signalbox/internal/language"
+	"signalbox/internal/problem"
+	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
@@ -56,8 +60,9 @@ func (w *watched) view(l language.Language, c *card) cardView {
 	case r == nil && c.Closed:
 		v.State = l.State(workflow.Done)
 	case r == nil:
-		v.State = l.Page("not-begun")
-		v.Orders = []order{w.project.orderOf(l, c.RequestID, "run", nil, "order-run")}
+		if v.State = l.Page("not-begun"); w.unready == nil {
+			v.Orders = []order{w.project.orderOf(l, c.RequestID, "run", nil, "order-run")}
+		}
 	default:
 		v.State = l.State(r.State)
 		if r.State.Final() {
@@ -167,24 +172,47 @@ type columnView struct {
 	Earlier, Later string
 }
 
-// board shows one project, or all of them.
+// notice says above the columns what is wrong with a project, and what to do about it.
+type notice struct{ Project, Title, What, Hint string }
+
+// notice is about err; p is nil if the project can't be opened.
+func (pr *project) notice(title string, err error, p *app.App) *notice {
+	n := &notice{Project: pr.name, Title: title, What: err.Error()}
+	if e := (*problem.Error)(nil); errors.As(err, &e) {
+		n.Hint = e.Hint
+	}
+	clean := redact.Joined
+	if p != nil {
+		clean = func(s string, limit int) string { return redact.Cut(text(p, s), limit) }
+	}
+	n.What, n.Hint = clean(n.What, 4000), clean(n.Hint, 1000)
+	return n
+}
+
+// board shows one project, or all of them. One that can't be opened hides no other.
 func (v *visit) board() (page, error) {
-	all, ends, err := v.looks()
+	all, closed, ends, err := v.opens()
 	if err != nil {
 		return page{}, err
 	}
 	defer ends()
 	pick := v.pick()
 	content := struct {
-		Query, Broken string
-		Filters       []string
-		Columns       []columnView
-	}{Query: pick.query.Get("q"), Filters: kinds}
+		Query   string
+		Notices []*notice
+		Filters []string
+		Columns []columnView
+	}{Query: pick.query.Get("q"), Notices: closed, Filters: kinds}
 	by := map[*card]*watched{}
 	var cards []*card
 	for _, w := range all {
 		some, _, broken := w.all()
-		content.Broken += broken
+		if w.unready != nil {
+			content.Notices = append(content.Notices, w.unready)
+		}
+		if broken != "" {
+			content.Notices = append(content.Notices, &notice{Project: w.project.name, Title: "broken-requests", What: broken})
+		}
 		for _, c := range some {
 			by[c] = w
 		}
@@ -204,14 +232,20 @@ func (v *visit) board() (page, error) {
 	return page{Title: v.Say("board"), Name: "board", Events: events, Last: cursor(all), Content: content}, nil
 }
 
-// looks opens the project of the visit, or all.
+// looks opens the project of the visit, or all that can be opened.
 func (v *visit) looks() (all []*watched, end func(), err error) {
+	all, _, end, err = v.opens()
+	return all, end, err
+}
+
+// opens is looks with why the others can't be opened.
+func (v *visit) opens() (all []*watched, closed []*notice, end func(), err error) {
 	names := v.names
 	if v.project != nil {
 		names = []string{v.project.name}
 	}
 	if v.user.Only != "" {
-		return nil, nil, errForbidden{}
+		return nil, nil, nil, errForbidden{}
 	}
 	var ends []func()
 	end = func() {
@@ -221,13 +255,16 @@ func (v *visit) looks() (all []*watched, end func(), err error) {
 	}
 	for _, name := range names {
 		w, left, err := v.projects[name].look()
-		if err != nil {
-			end()
-			return nil, nil, fmt.Errorf("open %s: %w", name, err)
+		switch {
+		case err != nil && len(names) > 1:
+			closed = append(closed, v.projects[name].notice("unready", err, nil))
+			continue
+		case err != nil:
+			return nil, nil, nil, fmt.Errorf("open %s: %w", name, err)
 		}
 		all, ends = append(all, w), append(ends, left)
 	}
-	return all, end, nil
+	return all, closed, end, nil
 }
 
 // cursor names what a board shows: the newest transition of each project.

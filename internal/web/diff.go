@@ -28,7 +28,9 @@ type diffView struct {
 	Added, Taken int
 	// Decides: a person decides on the change now.
 	Decides bool
-	Orders  []order
+	// Flags are why a person must look.
+	Flags  []string
+	Orders []order
 }
 
 type stepLink struct {
@@ -108,6 +110,9 @@ func (v *visit) diff() (page, error) {
 	}
 	if view.Step == "" && view.Only == "" && r.AsksForApproval() && !at.Interrupted {
 		view.Decides = true
+		for _, f := range r.Details.Flags {
+			view.Flags = append(view.Flags, line(w.app, f, 400))
+		}
 		view.Orders = slices.DeleteFunc(v.project.orders(v.lang, w.app, r, app.NextSteps(r, false), false), func(o order) bool {
 			return o.Verb != string(workflow.VerbApprove) && !strings.Contains(o.Command, " "+string(workflow.VerbApprove)+" ")
 		})
@@ -214,6 +219,9 @@ func (v *visit) review() (said, then string, err error) {
 		if err := json.Unmarshal([]byte(text), &comments); err != nil {
 			return "", "", &problem.Error{Err: fmt.Errorf("read the comments: %w", err), Code: problem.Usage}
 		}
+	}
+	if len(comments) == 0 && strings.TrimSpace(form.Get("text")) == "" {
+		return "", "", &problem.Error{Err: errors.New(v.Say("nothing-to-say")), Hint: v.Say("say-what"), Code: problem.Usage}
 	}
 	d, err := change.Read(v.r.Context(), w.app, &at.Run, change.Whole)
 	if err != nil {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +10,8 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -260,6 +263,41 @@ func TestOneBoardShowsAllProjects(t *testing.T) {
 		if got := [2]int{strings.Count(body, `id="c.site.`), strings.Count(body, `id="c.parser.`)}; got != want {
 			t.Errorf("%s shows %v, want %v", path, got, want)
 		}
+	}
+}
+
+func TestABoardSaysWhatIsInTheWay(t *testing.T) {
+	t.Parallel()
+	broken, withheld := apptest.Make(t, apptest.Greeting), apptest.Make(t, apptest.Greeting)
+	if err := os.WriteFile(filepath.Join(broken, ".signalbox", "config.yaml"), []byte("tests: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	untrusted := func(ctx context.Context) (context.Context, *app.App, func(), error) {
+		o := apptest.Opener(withheld)
+		o.Overrides.Trust = false
+		p, err := app.Open(ctx, o)
+		if err != nil {
+			return ctx, nil, nil, err
+		}
+		return ctx, p, func() { _ = p.Store.Close() }, nil
+	}
+	handler, err := New(t.Context(), Config{Projects: map[string]Open{"broken": opens(broken), "gone": opens(t.TempDir()), "untrusted": untrusted}, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	as(access.User{Name: "ada", Role: access.Operator}, handler).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+	body := w.Body.String()
+	for _, want := range []string{"broken: Nothing can be run", "gone: Nothing can be run", "untrusted: Nothing can be run", "signalbox trust", `id="c.untrusted.`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the board has no %q", want)
+		}
+	}
+	if strings.Contains(body, `value="run"`) {
+		t.Error("it offers what can't be run")
+	}
+	if t.Failed() {
+		t.Log(body)
 	}
 }
 

@@ -43,9 +43,11 @@ type watched struct {
 	project *project
 	app     *app.App
 	end     func()
-	// settings are those it was opened with. looking counts who looks at it; one that is replaced ends with the last. Both belong to the project's lock.
-	settings time.Time
-	looking  int
+	// settings are those it was opened with, unready why they let no request be run. looking counts who looks at it; one that is replaced ends with the last. Both belong to the project's lock.
+	settings, opened time.Time
+	looking          int
+
+	unready *notice
 
 	mu     sync.Mutex
 	cards  map[string]*card // by request id
@@ -82,11 +84,11 @@ func (pr *project) opened() *app.App {
 	return pr.now.app
 }
 
-// look opens the project at the first look, and again once its settings have changed. It returns what must be called at the look's end.
+// look opens the project at the first look, and again once its settings have changed, or the user may have agreed to them. It returns what must be called at the look's end.
 func (pr *project) look() (*watched, func(), error) {
 	pr.mu.Lock()
 	defer pr.mu.Unlock()
-	if w := pr.now; w != nil && !settingsOf(w.app).Equal(w.settings) {
+	if w := pr.now; w != nil && (!settingsOf(w.app).Equal(w.settings) || w.unready != nil && w.app.Now().Sub(w.opened) > time.Second) {
 		if pr.now = nil; w.looking == 0 {
 			w.end()
 		}
@@ -125,7 +127,10 @@ func (pr *project) watch() (*watched, error) {
 		stop()
 		return nil, err
 	}
-	w := &watched{project: pr, app: p, settings: settingsOf(p), cards: map[string]*card{}, wakes: map[chan struct{}]bool{}}
+	w := &watched{project: pr, app: p, settings: settingsOf(p), opened: p.Now(), cards: map[string]*card{}, wakes: map[chan struct{}]bool{}}
+	if err := p.Unready(); err != nil {
+		w.unready = pr.notice("unready", err, w.app)
+	}
 	changes, err := board.Watch(ctx, p)
 	if err == nil {
 		err = w.readAll(ctx)

@@ -263,7 +263,8 @@ document.addEventListener("submit", async (event) => {
       if (then && form.dataset.order === "go") location.assign(then);
     }
   } catch (problem) {
-    toast(String(problem), true);
+    // fetch fails with a TypeError if no answer comes
+    toast(problem instanceof TypeError ? $("#toast").dataset.away : String(problem), true);
   } finally {
     delete form.dataset.busy;
     for (const b of buttons) b.disabled = false;

@@ -6,6 +6,9 @@ const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 const change = $("#change");
 const files = all(".patch");
 
+// A narrow window shows both sides of nothing, whatever its browser calls itself.
+if ($(".split") && matchMedia("(max-width: 44rem)").matches && !new URLSearchParams(location.search).has("view")) location.replace($("#unified").href);
+
 const stored = (key, otherwise) => {
   try { return JSON.parse(localStorage.getItem(key)) ?? otherwise; } catch { return otherwise; }
 };
@@ -61,7 +64,7 @@ const showComments = () => {
   }
   const said = $("#comments");
   if (said) {
-    said.textContent = comments.length ? said.dataset.text.replace("%d", comments.length) : said.dataset.none;
+    said.textContent = !comments.length ? said.dataset.none : comments.length === 1 ? said.dataset.one : said.dataset.text.replace("%d", comments.length);
     $("[name=comments]").value = comments.length ? JSON.stringify(comments) : "";
   }
 };
@@ -80,17 +83,20 @@ const rowOf = (c, writing) => {
   const columns = $(`[data-path] .split`) ? 4 : 3;
   const cell = element("td", { colSpan: columns });
   const row = element("tr", { className: "comment" }, cell);
+  const place = element("p", { className: "meta", textContent: (c.old ? change.dataset.sayOldLine : change.dataset.sayLine).replace("%d", c.line) });
   if (!writing) {
-    const edit = element("button", { type: "button", className: "quiet", textContent: change.dataset.sayComment });
+    const edit = element("button", { type: "button", className: "quiet", textContent: change.dataset.sayEdit });
     const remove = element("button", { type: "button", className: "quiet", textContent: change.dataset.sayRemove });
     edit.addEventListener("click", () => { row.replaceWith(rowOf(c, true)); });
     remove.addEventListener("click", () => keep(c, ""));
-    cell.append(element("pre", { textContent: c.text }), element("div", { className: "orders" }, edit, remove));
+    cell.append(place, element("pre", { textContent: c.text }), element("div", { className: "orders" }, edit, remove));
     return row;
   }
   const text = element("textarea", { rows: 3, maxLength: 2000, value: c.text ?? "" });
   text.setAttribute("aria-label", change.dataset.sayComment);
-  const form = element("form", {}, text, element("div", { className: "orders" }, element("button", { className: "primary", textContent: change.dataset.saySave })));
+  const leave = element("button", { type: "button", className: "quiet", textContent: change.dataset.sayLeave });
+  leave.addEventListener("click", showComments);
+  const form = element("form", {}, place, text, element("div", { className: "orders" }, element("button", { className: "primary", textContent: change.dataset.saySave }), leave));
   form.addEventListener("submit", (event) => { event.preventDefault(); keep(c, text.value); });
   text.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
