@@ -96,7 +96,7 @@ func TestAnAgentHasARunCarriedOutThroughMCP(t *testing.T) {
 	if looking.calls(&listed, "list_runs", map[string]any{"state": "new"}); len(listed.Runs) != 1 || listed.Runs[0].Number != 1 {
 		t.Fatalf("it lists %+v", listed)
 	}
-	if refused := looking.calls(nil, "get_run", map[string]any{"run": "1"}); !strings.Contains(refused, "there is no run of") {
+	if refused := looking.calls(nil, "get_run", map[string]any{"run": 1}); !strings.Contains(refused, "there is no run of") {
 		t.Errorf("a run that isn't there: %q", refused)
 	}
 	var begun agentView

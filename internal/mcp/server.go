@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"signalbox/internal/access"
@@ -78,6 +79,7 @@ func newServer(ctx context.Context, c Config, forms string) *server {
 	s.Server = sdk.NewServer(&sdk.Implementation{Name: "signalbox", Title: "Signalbox", Version: c.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: c.Logger, SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe, SchemaCache: schemas,
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
+	s.AddReceivingMiddleware(numbered)
 	s.addLooking()
 	s.addReading()
 	if s.may(access.Operator) {
@@ -89,6 +91,22 @@ func newServer(ctx context.Context, c Config, forms string) *server {
 	}
 	s.addResources()
 	return s
+}
+
+// numbered takes a number for a run's, too, where the schema wants a string: models write both.
+func numbered(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
+		if c, is := request.(*sdk.CallToolRequest); is && len(c.Params.Arguments) <= maxIn {
+			given := map[string]jsontext.Value{}
+			if json.Unmarshal(c.Params.Arguments, &given) == nil && given["run"].Kind() == '0' {
+				given["run"] = jsontext.Value(`"` + string(given["run"]) + `"`)
+				if changed, err := json.Marshal(given); err == nil {
+					c.Params.Arguments = changed
+				}
+			}
+		}
+		return next(ctx, method, request)
+	}
 }
 
 // may reports whether the client has a role.
