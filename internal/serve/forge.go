@@ -67,7 +67,7 @@ func (p *project) order(ctx context.Context, id string) error {
 // heal has a pass of the self-healing loop made whenever one is due, in a process of its own.
 func (p *project) heal(ctx context.Context, a *app.App) {
 	every, err := healing.Every(p.Opener)
-	if err != nil {
+	if err != nil || len(a.Config.Health.Checks) == 0 {
 		return // there is nothing to check
 	}
 	every = cmp.Or(every, health.Interval)
