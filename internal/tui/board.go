@@ -72,11 +72,22 @@ func (m *model) board() []string {
 		}
 	}
 	if len(m.rows) == 0 && m.loaded {
-		lines[0] = " " + m.say(map[bool]string{true: "no-match", false: "no-requests"}[m.filter != ""])
+		p := pane{words: true, width: width - 2}
+		switch {
+		case m.filter != "":
+			p.add(text{plain, m.say("no-match")})
+		case m.warning != "":
+			p.add(text{bad, m.warning})
+		default:
+			p.add(text{plain, m.say("no-requests")})
+		}
+		for i, line := range p.shown(p.width, height) {
+			lines[i] = " " + line
+		}
 	}
 	if c := m.card(); width < m.width && c != nil {
 		beside := pane{words: true, width: m.width - width - 3}
-		beside.add(m.details(c)...)
+		beside.add(append([]text{m.titled(c)}, m.details(c)...)...)
 		for i, line := range beside.shown(beside.width, height) {
 			lines[i] = fit(lines[i], width) + faint.paint(" │ ") + line
 		}
@@ -136,10 +147,9 @@ func (m *model) details(c *board.Card) (all []text) {
 			add(plain, "%s: %s", m.say(name), value)
 		}
 	}
-	add(strong, "#%d %s", c.Number, c.Title)
 	r := c.Run
 	if r == nil {
-		add(columns[c.Column].tone, "%s", m.say(columns[c.Column].name))
+		add(columns[c.Column].tone, "%s", m.say(map[bool]string{true: columns[c.Column].name, false: "not-begun"}[c.Closed || c.Problem != ""]))
 		add(bad, "%s", c.Problem)
 		return all
 	}

@@ -57,7 +57,7 @@ func (m *model) command(typed string) tea.Cmd {
 	switch do := does[verb]; {
 	case verb == "":
 		return nil
-	case verb == "q" || verb == "quit":
+	case slices.Contains([]string{"q", "q!", "quit"}, verb):
 		return tea.Quit
 	case verb == "help":
 		return m.help()

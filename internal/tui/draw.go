@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,7 +68,11 @@ func (m *model) View() tea.View {
 	}
 	lines = append(lines, m.news(), m.hints())
 	if m.ask != nil {
-		asked, x := m.ask.shown(m.width, m.bodyHeight(), m.Language)
+		ask := *m.ask
+		if ask.input {
+			ask.about = append(slices.Clip(ask.about), text{faint, m.say("enter-or-esc")})
+		}
+		asked, x := ask.shown(m.width, m.bodyHeight(), m.Language)
 		lines = append(lines[:m.height-len(asked)], asked...)
 		if m.ask.input {
 			v.Cursor = tea.NewCursor(x, m.height-1)
@@ -80,6 +85,9 @@ func (m *model) View() tea.View {
 // news is what became of the last order; without one, what the chosen card is about.
 func (m *model) news() string {
 	n := m.note
+	if n.text == "" && m.view == atBoard && m.warning != "" {
+		n = note{m.warning, bad}
+	}
 	if c := m.card(); n.text == "" && c != nil && m.view == atBoard {
 		n.text = m.summary(c)
 	}
@@ -91,7 +99,7 @@ func (m *model) hints() string {
 	line, help := "", ""
 	for i := range keys {
 		k := &keys[i]
-		if k.where&m.view == 0 || !k.hinted || !k.may(m) {
+		if k.where&m.view == 0 || !k.hinted || !k.may(m) || k.label == "key-attach" && !m.attaches {
 			continue
 		}
 		hint := " " + strong.paint(k.names[0]) + " " + m.say(k.label) + " "

@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"slices"
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"signalbox/internal/app/board"
@@ -82,18 +85,34 @@ func goesOn(c *board.Card) bool {
 	return c.Interrupted || c.Run.Details.ParkedUntil != nil || c.Approve == "" && c.Question == nil && !c.Run.UnderWay() && c.Run.State != workflow.Done
 }
 
-// help lists all keys.
+// twoColumns is from how many columns of the screen on the keys are listed side by side.
+const twoColumns = 76
+
+// help lists all keys, each once.
 func (m *model) help() tea.Cmd {
 	p := &pane{title: m.say("keys")}
+	var names, labels []string
 	for i := range keys {
 		k := &keys[i]
-		name := k.names[0]
-		for _, other := range k.names[1:] {
-			name += ", " + other
+		name := strings.Join(k.names, ", ")
+		if at := slices.Index(names, name); at >= 0 {
+			labels[at] += " / " + m.say(k.label)
+		} else if i < len(keys)-len(board.Columns) {
+			names, labels = append(names, name), append(labels, m.say(k.label))
 		}
-		p.texts = append(p.texts, text{plain, "  " + fit(name, 14) + m.say(k.label)})
 	}
-	p.texts = append(p.texts, text{plain, "  " + fit("ctrl+z", 14) + m.say("key-suspend")})
+	names, labels = append(names, "1–5", "ctrl+z"), append(labels, m.say("key-column"), m.say("key-suspend"))
+	rows, width := len(names), m.width
+	if m.width >= twoColumns {
+		rows, width = (rows+1)/2, m.width/2
+	}
+	for i := range rows {
+		line := ""
+		for at := i; at < len(names); at += rows {
+			line += fit("  "+fit(names[at], 14)+labels[at], width)
+		}
+		p.texts = append(p.texts, text{plain, line})
+	}
 	m.show(atText, p)
 	return nil
 }

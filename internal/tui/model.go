@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +49,10 @@ type model struct {
 	pane    *pane
 	ask     *ask
 	note    note
+	// warning is why no request can be run in this project, or why some can't be read; it is shown while there is no other news.
+	warning string
+	// attaches: a session worked on the chosen request when it was opened.
+	attaches bool
 }
 
 // row is a line of the board: a card, or a column's heading if card is nil.
@@ -129,8 +134,11 @@ func (m *model) take(read cardsRead) {
 	switch err := read.err; {
 	case err != nil:
 		m.fail(err)
-	case read.broken != nil:
-		m.fail(read.broken)
+	case read.some == nil:
+		m.warning = ""
+		if broken := errors.Join(m.look.Unready(), read.broken); broken != nil {
+			m.warning = m.line(explained(broken))
+		}
 	}
 	if read.some == nil && read.err == nil {
 		m.cards = read.all
@@ -284,9 +292,16 @@ func (m *model) pressed(k tea.KeyPressMsg) tea.Cmd {
 		return m.answered(name, k.Text)
 	}
 	for i := range keys {
-		if key := &keys[i]; key.where&m.view != 0 && slices.Contains(key.names, name) && key.may(m) {
+		key := &keys[i]
+		if key.where&m.view == 0 || !slices.Contains(key.names, name) {
+			continue
+		}
+		if key.may(m) {
 			m.note = note{}
 			return key.do(m)
+		}
+		if c := m.card(); c != nil && c.Run == nil && !c.Closed {
+			m.note = note{m.say("not-begun"), plain}
 		}
 	}
 	return nil

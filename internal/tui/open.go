@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,6 +32,10 @@ func (m *model) open(v view) tea.Cmd {
 		return nil
 	}
 	c := *m.card()
+	if v != atDetails && c.Run == nil {
+		m.note = note{m.say("not-begun"), plain}
+		return nil
+	}
 	p := &pane{title: m.titled(&c).text}
 	switch v {
 	case atDetails:
@@ -41,6 +46,8 @@ func (m *model) open(v view) tea.Cmd {
 	case atDiff:
 		p.load = func(part int) tea.Cmd { return m.readDiff(p, &c, part) }
 	}
+	_, info := m.look.SessionOf(m.ctx, cmp.Or(c.Run, &workflow.Run{}))
+	m.attaches = info != nil && info.EndedAt == nil
 	m.show(v, p)
 	if p.load != nil {
 		return p.load(-1)
@@ -185,6 +192,10 @@ func numbered(n int) string {
 // attach gives the terminal to the session that works on the request, if one does.
 func (m *model) attach() tea.Cmd {
 	run := m.card().Run
+	if run == nil {
+		m.note = note{m.say("not-begun"), plain}
+		return nil
+	}
 	return func() tea.Msg {
 		_, info := m.look.SessionOf(m.ctx, run)
 		if info == nil || info.EndedAt != nil {
@@ -196,7 +207,7 @@ func (m *model) attach() tea.Cmd {
 
 // commandShown is a command's output in a pane.
 func (m *model) commandShown(args []string) tea.Cmd {
-	p := &pane{title: strings.Join(slices.Insert(slices.Clone(args), 0, "signalbox"), " ")}
+	p := &pane{title: strings.Join(slices.Insert(slices.Clone(args), 0, "signalbox"), " "), words: true}
 	m.show(atText, p)
 	return func() tea.Msg {
 		r := read{pane: p}

@@ -105,8 +105,8 @@ func explained(err error) string {
 	return said
 }
 
-// order does something in the project as it is now, and says what became of it.
-func (m *model) order(said string, do func(context.Context, *app.App) error) tea.Cmd {
+// order does something in the project as it is now, which says what became of it.
+func (m *model) order(do func(context.Context, *app.App) (said string, err error)) tea.Cmd {
 	m.note = note{m.say("in-progress"), faint}
 	return func() tea.Msg {
 		ctx, p, closeProject, err := m.Open(m.ctx)
@@ -114,7 +114,8 @@ func (m *model) order(said string, do func(context.Context, *app.App) error) tea
 			return ordered{err: err}
 		}
 		defer closeProject()
-		return ordered{said, do(ctx, p)}
+		said, err := do(ctx, p)
+		return ordered{said, err}
 	}
 }
 
@@ -122,15 +123,15 @@ func (m *model) order(said string, do func(context.Context, *app.App) error) tea
 // that the person saw.
 func (m *model) orderOf(c *board.Card, do func(ctx context.Context, p *app.App, run string) error) tea.Cmd {
 	request, run := c.RequestID, c.RunID
-	return m.order(m.say("done-order"), func(ctx context.Context, p *app.App) error {
+	return m.order(func(ctx context.Context, p *app.App) (string, error) {
 		found, err := p.Find(ctx, request)
 		switch {
 		case err != nil && (run != "" || !errors.Is(err, app.ErrNoRun)):
-			return err
+			return "", err
 		case found.Ref.RunID != run:
-			return &problem.Error{Err: errors.New(m.say("moved-on")), Code: problem.Held}
+			return "", &problem.Error{Err: errors.New(m.say("moved-on")), Code: problem.Held}
 		}
-		return do(ctx, p, run)
+		return m.say("done-order"), do(ctx, p, run)
 	})
 }
 
@@ -195,7 +196,14 @@ func (m *model) rejectWith(c *board.Card, why string) tea.Cmd {
 	if strings.TrimSpace(why) == "" {
 		return nil
 	}
-	return m.give(c, app.Reject(why))
+	give := m.give(c, app.Reject(why))
+	return func() tea.Msg {
+		done := give()
+		if o, ok := done.(ordered); ok && o.err == nil {
+			return ordered{said: m.say("sent-back")}
+		}
+		return done
+	}
 }
 
 // asked are the lines of a question to the person.
@@ -285,9 +293,9 @@ func (m *model) writeTitled(title string) tea.Cmd {
 	if strings.TrimSpace(title) == "" {
 		return func() tea.Msg { return leaves{[]string{"new"}} }
 	}
-	return m.order(m.say("done-order"), func(ctx context.Context, p *app.App) error {
-		_, err := p.NewRequest(ctx, title, "")
-		return err
+	return m.order(func(ctx context.Context, p *app.App) (string, error) {
+		request, err := p.NewRequest(ctx, title, "")
+		return m.say("request-opened", request.Number), err
 	})
 }
 

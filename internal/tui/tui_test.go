@@ -199,6 +199,8 @@ func TestAPersonCarriesARequestToItsMergeByKeys(t *testing.T) {
 	dir := apptest.Make(t, apptest.Greeting)
 	p := sits(t, dir)
 	p.sees("Waiting 1", "› ", "#7 Greet the world", "R run")
+	p.types("d")
+	p.sees("Not begun")
 	p.types("R")
 	p.sees("Run this request?")
 	p.types("x") // no
@@ -214,7 +216,7 @@ func TestAPersonCarriesARequestToItsMergeByKeys(t *testing.T) {
 	p.types("shout", "backspace", "t it", "esc")
 	p.sees("Ready to merge 1")
 	p.types("r", "shout it", "enter")
-	p.sees("Ready to merge 1", "Done.")
+	p.sees("Ready to merge 1", "Sent back.")
 	if run := p.run(7); len(run.Details.Findings) == 0 && run.Details.Fixes == 0 && !strings.Contains(fmt.Sprint(run.Details), "shout it") {
 		t.Errorf("it was not sent back: %+v", run.Details)
 	}
@@ -323,7 +325,7 @@ func TestEachKeyDoesWhatItSays(t *testing.T) {
 	p.types(":", "stop --cancel", "enter")
 	p.sees("Give this run up?")
 	p.types("n", ":", "new Second request", "enter")
-	p.sees("Waiting 2", "#8 Second request")
+	p.sees("Waiting 2", "#8 Second request", "Request 8 is there.")
 	p.types("n")
 	p.sees("What should be different")
 	p.Send(tea.PasteMsg{Content: "Third\x1b]52;c;aGk=\x07 one\nwith two lines"})
@@ -336,6 +338,14 @@ func TestEachKeyDoesWhatItSays(t *testing.T) {
 	p.Send(tea.MouseClickMsg{X: 10, Y: 2})
 	p.Send(tea.MouseClickMsg{X: 10, Y: 2})
 	p.sees("esc back", "rm -r build")
+}
+
+func TestABoardSaysWhatIsInTheWay(t *testing.T) {
+	t.Parallel()
+	p := sits(t, apptest.Make(t, map[string]string{".signalbox/config.yaml": "tests: [\n"}))
+	p.sees("Waiting 0", "config.yaml", "--print")
+	p.types(":", "q!", "enter")
+	p.Wait()
 }
 
 // A request that was given up and begun again has a run whose questions and transitions count from one again.
@@ -377,7 +387,7 @@ func TestNoColorMeansNone(t *testing.T) {
 	t.Parallel()
 	var p *person
 	t.Cleanup(func() { // after it quit
-		if drawn := p.out.String(); strings.Contains(drawn, "\x1b[31m") || strings.Contains(drawn, "36m") || !strings.Contains(drawn, "Needs you") {
+		if drawn := p.out.String(); strings.Contains(drawn, "\x1b[31m") || strings.Contains(drawn, "36m") || !strings.Contains(drawn, "Keyboard") {
 			t.Errorf("it draws %q", drawn)
 		}
 	})
