@@ -271,6 +271,10 @@ func (view *runView) notBegun(v *visit, w *watched) {
 		view.State, view.Class = v.lang.State(workflow.Done), "done"
 		return
 	}
+	if n := w.unready; n != nil {
+		view.Orders = []order{{Label: v.Say("unready") + ": " + strings.TrimSpace(n.What+"\n"+n.Hint)}}
+		return
+	}
 	o := v.project.orderOf(v.lang, view.Request, string(workflow.VerbRun), nil, "order-run")
 	o.Primary = true
 	view.Orders = []order{o}
