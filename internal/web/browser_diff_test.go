@@ -34,6 +34,11 @@ func TestAPersonCommentsOnLinesInABrowser(t *testing.T) {
 	key("document.activeElement", "c")
 	b.sees(file + `.querySelector("tr.comment textarea") === document.activeElement`)
 	asks[bool](b, `document.activeElement.value = "say <b>whom</b>", document.activeElement.form.requestSubmit(), true`)
+	b.sees(file + `.querySelector("tr.comment pre").textContent === "say <b>whom</b>" && document.querySelector("#comments").textContent.startsWith("1 comment on a line")`)
+	asks[bool](b, file+`.querySelector("tr.comment button").click(), true`) // "Edit", then "Cancel"
+	b.sees(file + `.querySelector("tr.comment .meta").textContent === "Line 1"`)
+	b.sees(`document.activeElement.value === "say <b>whom</b>"`)
+	asks[bool](b, `document.activeElement.value = "", document.activeElement.form.querySelector("button.quiet").click(), true`)
 	b.sees(file + `.querySelector("tr.comment pre").textContent === "say <b>whom</b>"`)
 
 	b.does(chromedp.Reload())
@@ -59,4 +64,7 @@ func TestAPersonCommentsOnLinesInABrowser(t *testing.T) {
 	if n := asks[int](b, `window.pwned + violations.length + document.querySelectorAll("main :is(img, script)").length`); n != 0 {
 		t.Errorf("a text became more than text: %s", asks[string](b, `JSON.stringify(violations)`))
 	}
+	s.dies()
+	asks[bool](b, `document.querySelector("#whole").value = "no", document.querySelector('form[action$="/review"]').requestSubmit(), true`)
+	b.sees(`document.querySelector("#toast").textContent.includes("nothing was ordered")`)
 }

@@ -64,7 +64,7 @@ const showComments = () => {
   }
   const said = $("#comments");
   if (said) {
-    said.textContent = !comments.length ? said.dataset.none : comments.length === 1 ? said.dataset.one : said.dataset.text.replace("%d", comments.length);
+    said.textContent = !comments.length ? said.dataset.none : comments.length === 1 ? said.dataset.single : said.dataset.text.replace("%d", comments.length);
     $("[name=comments]").value = comments.length ? JSON.stringify(comments) : "";
   }
 };
